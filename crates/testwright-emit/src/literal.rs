@@ -1,0 +1,71 @@
+//! Literals as Rust source.
+
+use testwright_model::{Literal, Prim, Ty};
+
+/// The literal as an expression of the type; `typed` asks for a form whose type needs no context.
+pub fn text(ty: &Ty, value: &Literal, typed: bool) -> String {
+    match value {
+        Literal::Bool(value) => value.to_string(),
+        Literal::Char(value) => format!("{value:?}"),
+        Literal::Int(value) => {
+            let Ty::Prim(prim) = ty else { return value.to_string() };
+            int(*prim, *value, typed)
+        }
+        Literal::Float(bits) => {
+            let double = *ty == Ty::Prim(Prim::F64);
+            let value =
+                if double { f64::from_bits(*bits) } else { f64::from(f32::from_bits(u32::try_from(*bits).unwrap_or(0))) };
+            let name = if double { "f64" } else { "f32" };
+            let constant = if value.is_nan() {
+                Some("NAN")
+            } else if value == f64::INFINITY {
+                Some("INFINITY")
+            } else if value == f64::NEG_INFINITY {
+                Some("NEG_INFINITY")
+            } else {
+                None
+            };
+            match constant {
+                Some(constant) => format!("{name}::{constant}"),
+                None => {
+                    let digits = if double {
+                        format!("{value:?}")
+                    } else {
+                        format!("{:?}", f32::from_bits(u32::try_from(*bits).unwrap_or(0)))
+                    };
+                    if typed { format!("{digits}_{name}") } else { digits }
+                }
+            }
+        }
+        Literal::Str(value) => format!("{value:?}"),
+        Literal::Bytes(value) => {
+            let text = if value.is_empty() {
+                "b\"\"".to_owned()
+            } else {
+                format!("b\"{}\"", value.escape_ascii())
+            };
+            if typed { format!("&{text}[..]") } else { text }
+        }
+    }
+}
+
+fn int(prim: Prim, value: i128, typed: bool) -> String {
+    let name = prim.name();
+    let bits = prim.bits();
+    if prim.is_signed() {
+        let min = i128::MIN >> (128 - bits);
+        let max = i128::MAX >> (128 - bits);
+        if value == min {
+            return format!("{name}::MIN");
+        }
+        if value == max && bits > 8 {
+            return format!("{name}::MAX");
+        }
+        return if typed { format!("{value}_{name}") } else { value.to_string() };
+    }
+    let unsigned = value.cast_unsigned() & (u128::MAX >> (128 - bits));
+    if unsigned == u128::MAX >> (128 - bits) && bits > 8 {
+        return format!("{name}::MAX");
+    }
+    if typed { format!("{unsigned}_{name}") } else { unsigned.to_string() }
+}

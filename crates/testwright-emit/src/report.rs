@@ -1,0 +1,1 @@
+//! `report.json`: the contract with scripts.

@@ -1,0 +1,1 @@
+//! The campaign: budget, loop, findings.

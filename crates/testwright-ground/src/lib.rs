@@ -1,0 +1,112 @@
+//! Chooses concrete types for generics and traits: `Api` in, `Operations` out.
+//!
+//! Receives what `testwright-discover` read and the hand-written model of std; hands on the table of operations, the source text of
+//! their wrappers, and for every callable of the subject what became of it. Nothing is left out silently.
+//! Whether a choice type-checks is for the compiler to say: the grounding is generous, `testwright-harness` prunes.
+
+mod appetite;
+pub mod callable;
+mod choose;
+mod construct;
+mod form;
+mod grounder;
+pub mod menu;
+pub mod reach;
+mod sign;
+mod solve;
+mod source;
+pub mod std_model;
+mod world;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use testwright_model::operation::Operations;
+use testwright_model::{Api, OpId, Ty};
+
+pub use callable::{Callable, Place, Reason};
+pub use sign::Signature;
+
+/// Default number of operations that one harness holds.
+pub const BUDGET: usize = 3000;
+
+/// The outcome of grounding.
+#[derive(Debug)]
+pub struct Grounded<'a> {
+    pub operations: Operations,
+    pub signatures: Vec<Signature>,
+    pub callables: Vec<Callable<'a>>,
+}
+
+/// Grounds the whole API.
+pub fn ground(api: &Api, budget: usize) -> Grounded<'_> {
+    let world = world::World::new(api, std_model::api());
+    let solver = solve::Solver::new(&world);
+    let chooser = choose::Chooser { solver: &solver, instances: RefCell::new(BTreeMap::new()) };
+    let mut grounder = grounder::Grounder::new(&world, &chooser, budget);
+    grounder.run();
+    let (operations, signatures, callables) = (grounder.operations, grounder.signatures, grounder.callables);
+    Grounded { operations, signatures, callables }
+}
+
+/// The source of one operation for the harness.
+#[derive(Clone, Debug)]
+pub struct OperationText {
+    pub wrapper: String,
+    pub checks: Vec<String>,
+}
+
+impl Grounded<'_> {
+    pub fn text(&self, id: OpId) -> OperationText {
+        let index = id.0 as usize;
+        let operation = self.operations.get(id);
+        OperationText {
+            wrapper: source::wrapper(&self.operations, index, operation),
+            checks: source::checks(index, operation, &self.signatures[index]),
+        }
+    }
+
+    /// The types of the table as Rust text.
+    pub fn type_texts(&self) -> Vec<String> {
+        self.operations.types.iter().map(source::type_text).collect()
+    }
+
+    /// Takes operations out of their callables, with the reason for those that have none left.
+    pub fn reject(&mut self, rejected: &BTreeMap<OpId, Reason>) {
+        for callable in &mut self.callables {
+            let before = callable.operations.len();
+            let first = callable.operations.iter().find_map(|id| rejected.get(id)).cloned();
+            callable.operations.retain(|id| !rejected.contains_key(id));
+            if callable.operations.is_empty() && before > 0 {
+                callable.refusal = first;
+            }
+        }
+    }
+}
+
+/// Names of crates other than std and the subject that occur in a type or form.
+pub fn foreign_crates(api: &Api, operations: &Operations) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut add = |path: &str| {
+        let first = path.trim_start_matches('<').split("::").next().unwrap_or(path);
+        if api.foreign.contains_key(first) && !found.iter().any(|known| known == first) {
+            found.push(first.to_owned());
+        }
+    };
+    for ty in &operations.types {
+        ty.walk(&mut |part| {
+            if let Ty::Adt { path, .. } = part {
+                add(path);
+            }
+        });
+    }
+    for operation in &operations.operations {
+        for name in api.foreign.keys() {
+            if operation.form.full.contains(&format!("{name}::")) {
+                add(name);
+            }
+        }
+    }
+    found.sort();
+    found
+}

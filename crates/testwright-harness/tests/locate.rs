@@ -1,0 +1,138 @@
+//! Finding the package, its features and dependencies, and saying clearly why not.
+
+mod common;
+
+use common::{Bed, manifest};
+use testwright_harness::{FeatureChoice, HarnessError, Selection, Source, locate, rustdoc_json};
+
+fn refusal(bed: &Bed, package: Option<&str>, features: FeatureChoice) -> HarnessError {
+    let selection = Selection::Local {
+        manifest_path: Some(bed.root().join("Cargo.toml")),
+        package: package.map(str::to_owned),
+        features,
+    };
+    locate(&selection, &bed.places()).expect_err("it must be refused")
+}
+
+#[test]
+fn facts_of_a_package_in_a_workspace() {
+    let bed = Bed::copy_of("fixtures/wrapped-workspace");
+    let before = bed.snapshot();
+    let selection = Selection::Local {
+        manifest_path: Some(bed.root().join("Cargo.toml")),
+        package: Some("beta".to_owned()),
+        features: FeatureChoice::default(),
+    };
+    let subject = locate(&selection, &bed.places()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((subject.package.as_str(), subject.lib.as_str()), ("beta", "beta"));
+    assert_eq!(subject.edition, "2021");
+    assert_eq!(subject.workspace_root, bed.root());
+    assert_eq!(subject.dependencies["alpha"].source, Source::Path(bed.root().join("alpha")));
+    assert_eq!(subject.dependencies["alpha"].direct.as_deref(), Some("alpha"));
+    let json = rustdoc_json(&subject, &bed.places()).unwrap_or_else(|error| panic!("{error}"));
+    assert!(json.contains("\"format_version\""));
+    assert_eq!(rustdoc_json(&subject, &bed.places()).unwrap_or_else(|error| panic!("{error}")), json);
+    assert_eq!(bed.snapshot(), before);
+}
+
+#[test]
+fn a_workspace_without_a_choice_lists_its_members() {
+    let bed = Bed::copy_of("fixtures/wrapped-workspace");
+    let error = refusal(&bed, None, FeatureChoice::default());
+    assert_eq!(error.exit_code(), 2);
+    assert!(error.advice().is_some_and(|advice| advice.contains("alpha, beta")), "{error:?}");
+    let error = refusal(&bed, Some("gamma"), FeatureChoice::default());
+    assert_eq!(error.exit_code(), 2);
+    assert!(error.advice().is_some_and(|advice| advice.contains("alpha, beta")), "{error:?}");
+}
+
+#[test]
+fn features_are_resolved() {
+    let bed = Bed::new(&[
+        ("Cargo.toml", &manifest("flagged", "[features]\ndefault = [\"a\"]\na = []\nb = [\"a\"]\nc = []\n")),
+        ("src/lib.rs", ""),
+    ]);
+    let choose = |features: FeatureChoice| {
+        let selection =
+            Selection::Local { manifest_path: Some(bed.root().join("Cargo.toml")), package: None, features };
+        let subject = locate(&selection, &bed.places()).unwrap_or_else(|error| panic!("{error}"));
+        (subject.features.join(" "), subject.features_off.join(" "))
+    };
+    assert_eq!(choose(FeatureChoice::default()), ("a default".into(), "b c".into()));
+    let only_b = FeatureChoice { features: vec!["b".into()], no_default: true, all: false };
+    assert_eq!(choose(only_b), ("a b".into(), "c default".into()));
+    let all = FeatureChoice { all: true, ..FeatureChoice::default() };
+    assert_eq!(choose(all), ("a b c default".into(), String::new()));
+    let unknown = FeatureChoice { features: vec!["zzz".into()], ..FeatureChoice::default() };
+    let error = refusal(&bed, None, unknown);
+    assert_eq!(error.exit_code(), 2);
+    assert!(error.advice().is_some_and(|advice| advice.contains("a, b, c, default")), "{error:?}");
+}
+
+#[test]
+fn what_has_no_library_is_refused_with_the_reason() {
+    let bin = Bed::new(&[("Cargo.toml", &manifest("tool", "")), ("src/main.rs", "fn main() {}")]);
+    let error = refusal(&bin, None, FeatureChoice::default());
+    assert_eq!((error.exit_code(), error.to_string().contains("only binaries")), (4, true), "{error}");
+    let text = manifest("derive", "[lib]\nproc-macro = true\n");
+    let macros = Bed::new(&[("Cargo.toml", &text), ("src/lib.rs", "")]);
+    let error = refusal(&macros, None, FeatureChoice::default());
+    assert_eq!((error.exit_code(), error.to_string().contains("procedural macro")), (4, true), "{error}");
+}
+
+#[test]
+fn what_does_not_compile_is_shown_in_the_compilers_words() {
+    let bed = Bed::new(&[
+        ("Cargo.toml", &manifest("broken", "")),
+        ("src/lib.rs", "pub fn f() -> u8 { \"text\" }"),
+    ]);
+    let error = refusal(&bed, None, FeatureChoice::default());
+    assert_eq!(error.exit_code(), 3);
+    assert!(error.to_string().contains("error[E0308]: mismatched types"), "{error}");
+    let lints = Bed::new(&[
+        ("Cargo.toml", &manifest("strict", "")),
+        ("src/lib.rs", "#![deny(warnings)]\nfn unused() {}"),
+    ]);
+    lints.locate();
+}
+
+#[test]
+fn a_missing_or_unreadable_manifest() {
+    let bed = Bed::new(&[("README.md", "")]);
+    assert_eq!(refusal(&bed, None, FeatureChoice::default()).exit_code(), 2);
+    bed.write("Cargo.toml", "[package\n");
+    assert_eq!(refusal(&bed, None, FeatureChoice::default()).exit_code(), 3);
+}
+
+#[test]
+fn two_versions_of_one_crate_are_told_apart() {
+    let bed = Bed::copy_of("fixtures/two-versions");
+    let before = bed.snapshot();
+    let subject = bed.locate();
+    assert!(subject.dependencies["itoa04"].version.starts_with("0.4"));
+    assert!(subject.dependencies["itoa1"].version.starts_with('1'));
+    let lock = String::from_utf8_lossy(&before[&bed.root().join("Cargo.lock")]).into_owned();
+    for dependency in subject.dependencies.values() {
+        let entry = format!("name = \"{}\"\nversion = \"{}\"", dependency.package, dependency.version);
+        assert!(lock.contains(&entry), "the user's version: {entry}");
+    }
+    assert_eq!(bed.snapshot(), before);
+}
+
+#[test]
+fn a_patched_dependency_stays_patched() {
+    let bed = Bed::new(&[
+        (
+            "Cargo.toml",
+            &manifest("user", "[dependencies]\ninner = { path = \"inner\" }\n[workspace]\nmembers = [\"inner\"]\n"),
+        ),
+        ("src/lib.rs", "pub fn f() -> u8 { inner::answer() }"),
+        ("inner/Cargo.toml", &manifest("inner", "")),
+        ("inner/src/lib.rs", "pub fn answer() -> u8 { 42 }"),
+    ]);
+    let before = bed.snapshot();
+    let first = bed.locate();
+    assert_eq!(bed.snapshot(), before);
+    bed.write("inner/src/lib.rs", "pub fn answer() -> u8 { 43 }");
+    assert_ne!(bed.locate().digest, first.digest, "a path dependency's source counts");
+}

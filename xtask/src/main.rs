@@ -1,0 +1,2 @@
+//! Campaigns and measurements on real crates.
+fn main() {}
