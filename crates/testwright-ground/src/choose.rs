@@ -1,7 +1,7 @@
 //! Fills the open generic parameters of a callable or impl with concrete types that satisfy all bounds.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use testwright_model::api::{Generics, ParamKind, Where};
 use testwright_model::{Bound, GenericArg, Region, TraitRef, Ty};
@@ -27,10 +27,14 @@ pub type Instances = BTreeMap<String, Vec<Ty>>;
 pub struct Chooser<'s, 'w, 'a> {
     pub solver: &'s Solver<'w, 'a>,
     pub instances: RefCell<Instances>,
+    /// Answers of [`Chooser::implementing`], by trait, flavor, depth and number of instances.
+    implementing: RefCell<Implementors>,
 }
 
+type Implementors = HashMap<(String, usize, u32, usize), Result<Vec<Ty>, Refusal>>;
+
 /// Combinations that are looked at before giving up.
-const NODES: u32 = 300;
+const NODES: u32 = 120;
 
 struct Open {
     name: String,
@@ -42,7 +46,11 @@ enum OpenKind {
     Const { ty: Ty },
 }
 
-impl Chooser<'_, '_, '_> {
+impl<'s, 'w, 'a> Chooser<'s, 'w, 'a> {
+    pub fn new(solver: &'s Solver<'w, 'a>) -> Self {
+        Chooser { solver, instances: RefCell::default(), implementing: RefCell::default() }
+    }
+
     /// Binds every type and const parameter of `generics` that is still open.
     pub fn choose(&self, generics: &Generics, bindings: &Bindings, flavor: usize) -> Result<Bindings, Refusal> {
         self.choose_at(generics, bindings, flavor, 0)
@@ -221,7 +229,6 @@ impl Chooser<'_, '_, '_> {
             return Err(Refusal::Closure);
         }
         let mut all: Vec<Ty> = Vec::new();
-        let mut special = false;
         let add = |ty: Ty, all: &mut Vec<Ty>| {
             if !all.contains(&ty) {
                 all.push(ty);
@@ -229,7 +236,6 @@ impl Chooser<'_, '_, '_> {
         };
         // `K: Borrow<Q>` with `K` known says what `Q` can be.
         for ty in self.from_others(name, generics, bindings) {
-            special = true;
             add(ty, &mut all);
         }
         // What the tightest bound suggests; an iterator's `DoubleEndedIterator` is as good as its `Iterator`.
@@ -238,28 +244,40 @@ impl Chooser<'_, '_, '_> {
             match menu::structural(trait_, flavor) {
                 Structural::Closure => return Err(Refusal::Closure),
                 Structural::Types(types) => {
-                    special = true;
                     types.into_iter().for_each(|ty| add(ty, &mut all));
                 }
                 Structural::Open => {}
             }
         }
+        // The impls of a subject's trait are all known: nothing else can satisfy such a bound.
+        let own = bounds
+            .iter()
+            .filter_map(|bound| match bound {
+                Bound::Trait { trait_, .. } if self.solver.world.is_subject_path(&trait_.path) => Some(trait_),
+                _ => None,
+            })
+            .min_by_key(|trait_| self.implementors(&trait_.path));
+        if let Some(trait_) = own {
+            all.retain(|ty| self.solver.prove(ty, trait_, &mut bindings.clone()) != Answer::No);
+            for ty in self.implementing(trait_, flavor, depth)? {
+                add(ty, &mut all);
+            }
+            return Ok(all);
+        }
         for bound in bounds {
             let Bound::Trait { trait_, .. } = bound else { continue };
             if !trait_.path.starts_with("std::") {
-                special = true;
                 for ty in self.implementing(trait_, flavor, depth)? {
                     add(ty, &mut all);
                 }
                 // `Q: Equivalent<K>` of another crate: the argument itself is the usual answer.
                 if let Some(GenericArg::Ty(arg)) = trait_.args.first() {
-                    if arg.is_ground() && !self.solver.world.is_subject_path(&trait_.path) {
+                    if arg.is_ground() {
                         add(arg.clone(), &mut all);
                     }
                 }
             }
         }
-        let _ = special;
         for ty in menu::plain(flavor) {
             add(ty, &mut all);
         }
@@ -323,10 +341,18 @@ impl Chooser<'_, '_, '_> {
 
     /// Types that implement a trait which is not std's.
     fn implementing(&self, trait_: &TraitRef, flavor: usize, depth: u32) -> Result<Vec<Ty>, Refusal> {
-        let mut all = Vec::new();
-        if depth > 2 {
-            return Ok(all);
+        let instances = self.instances.borrow().values().map(Vec::len).sum();
+        let key = (trait_.path.clone(), flavor, depth.min(1), instances);
+        if let Some(known) = self.implementing.borrow().get(&key) {
+            return known.clone();
         }
+        let found = self.find_implementing(trait_, flavor, depth);
+        self.implementing.borrow_mut().insert(key, found.clone());
+        found
+    }
+
+    fn find_implementing(&self, trait_: &TraitRef, flavor: usize, depth: u32) -> Result<Vec<Ty>, Refusal> {
+        let mut all = Vec::new();
         let mut closure = false;
         let mut later = Vec::new();
         for def in self.solver.world.impls_of(&trait_.path) {
@@ -341,7 +367,7 @@ impl Chooser<'_, '_, '_> {
             };
             let mut known = Vec::new();
             if let Ty::Adt { path, .. } = inner {
-                for instance in self.instances.borrow().get(path).into_iter().flatten() {
+                for instance in self.instances.borrow().get(path).into_iter().flatten().take(3) {
                     let mut trial = Bindings::new();
                     if self.solver.unify(inner, instance, &mut trial)
                         && self.solver.wheres(&def.generics, &mut trial, 1) != Answer::No
@@ -350,7 +376,9 @@ impl Chooser<'_, '_, '_> {
                     }
                 }
             }
-            if known.is_empty() {
+            // Adaptors over adaptors: below the first level only what exists already counts.
+            let generic = def.generics.params.iter().any(|param| !matches!(param.kind, ParamKind::Lifetime { .. }));
+            if known.is_empty() && (depth == 0 || !generic) {
                 match self.choose_at(&def.generics, &Bindings::new(), flavor, depth + 1) {
                     Ok(bindings) => {
                         let ty = self.solver.normalise(&def.for_, &bindings).erased();

@@ -46,6 +46,8 @@ pub(crate) struct Grounder<'g, 's, 'w, 'a> {
     budget: usize,
 }
 
+/// No callable gets more operations than this.
+const FORMS: usize = 6;
 /// Deeper types are not grounded.
 const TYPE_DEPTH: usize = 6;
 
@@ -78,9 +80,12 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
             if self.full() {
                 break;
             }
-            let roots = self.roots();
-            for ty in roots {
-                self.queue.push_back((ty, 0));
+            // Twice: adaptors find what the first round made.
+            for _ in 0..2 {
+                let roots = self.roots();
+                for ty in roots {
+                    self.queue.push_back((ty, 0));
+                }
             }
             self.drain();
             self.free_items();
@@ -117,6 +122,7 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
         let args: Vec<GenericArg> = def.generics.params.iter().map(as_arg).collect();
         let mut generics = def.generics.clone();
         let mut ways = vec![generics.clone()];
+        let mut with_traits = generics.clone();
         // Bounds stand on impls as often as on the type itself: collect those of inherent impls, the more the better.
         let generic = Ty::Adt { path: def.path.clone(), args: args.clone() };
         for imp in self.world.impls_for(&generic) {
@@ -142,10 +148,17 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
             if imp.trait_.is_none() {
                 more.wheres.extend(renamed.wheres.iter().cloned());
                 generics = more.clone();
+                if ways.len() == 1 {
+                    ways.push(more);
+                }
+            } else {
+                with_traits = more;
             }
-            ways.push(more);
         }
+        ways.push(generics);
+        ways.push(with_traits);
         ways.reverse();
+        ways.dedup();
         let mut first = None;
         for way in ways {
             let mut open = Bindings::new();
@@ -349,10 +362,13 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
         if let Some(reason) = callable::refused(function) {
             return self.refuse(function, reason);
         }
+        let callable = self.by_definition.get(&std::ptr::from_ref(function)).copied();
         if self.full() {
             return self.refuse(function, Reason::Budget);
         }
-        let callable = self.by_definition.get(&std::ptr::from_ref(function)).copied();
+        if callable.is_some_and(|index| self.callables[index].operations.len() >= FORMS) {
+            return;
+        }
         if let Site::Trait(self_ty, trait_) = site {
             if trait_.path == "std::ops::Drop" {
                 return self.refuse(function, Reason::Drop);

@@ -18,7 +18,6 @@ mod source;
 pub mod std_model;
 mod world;
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use testwright_model::operation::Operations;
@@ -42,7 +41,7 @@ pub struct Grounded<'a> {
 pub fn ground(api: &Api, budget: usize) -> Grounded<'_> {
     let world = world::World::new(api, std_model::api());
     let solver = solve::Solver::new(&world);
-    let chooser = choose::Chooser { solver: &solver, instances: RefCell::new(BTreeMap::new()) };
+    let chooser = choose::Chooser::new(&solver);
     let mut grounder = grounder::Grounder::new(&world, &chooser, budget);
     grounder.run();
     let (operations, signatures, callables) = (grounder.operations, grounder.signatures, grounder.callables);

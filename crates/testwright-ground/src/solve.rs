@@ -2,7 +2,8 @@
 //!
 //! Receives goals with open parameters, which it binds; answers yes, no or "cannot tell", and the compiler has the last word.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 
 use testwright_model::api::{Generics, ImplDef, ParamKind, Where};
 use testwright_model::ty::Folder;
@@ -22,6 +23,8 @@ pub struct Solver<'w, 'a> {
     pub world: &'w World<'a>,
     fresh: Cell<u32>,
     steps: Cell<u32>,
+    /// Answers to closed questions.
+    known: RefCell<HashMap<(Ty, TraitRef), Answer>>,
 }
 
 /// Proofs deeper than this are not followed.
@@ -31,7 +34,7 @@ const STEPS: u32 = 20_000;
 
 impl<'w, 'a> Solver<'w, 'a> {
     pub fn new(world: &'w World<'a>) -> Self {
-        Solver { world, fresh: Cell::new(0), steps: Cell::new(0) }
+        Solver { world, fresh: Cell::new(0), steps: Cell::new(0), known: RefCell::default() }
     }
 
     /// Whether `ty: trait_`; binds open parameters of both if there is one way to.
@@ -74,6 +77,22 @@ impl<'w, 'a> Solver<'w, 'a> {
                 return Answer::Yes;
             }
         }
+        let closed = ty.is_ground() && is_closed(&trait_);
+        if closed {
+            let key = (ty.erased(), erase(&trait_));
+            if let Some(answer) = self.known.borrow().get(&key) {
+                return *answer;
+            }
+            let answer = self.by_impls(&ty, &trait_, bindings, depth);
+            if answer != Answer::Maybe || depth == 0 {
+                self.known.borrow_mut().insert(key, answer);
+            }
+            return answer;
+        }
+        self.by_impls(&ty, &trait_, bindings, depth)
+    }
+
+    fn by_impls(&self, ty: &Ty, trait_: &TraitRef, bindings: &mut Bindings, depth: u32) -> Answer {
         let mut best = Answer::No;
         let mut solved: Option<Bindings> = None;
         for def in self.world.impls_of(&trait_.path) {
@@ -81,7 +100,7 @@ impl<'w, 'a> Solver<'w, 'a> {
                 continue;
             }
             let mut trial = bindings.clone();
-            let answer = self.by_impl(def, &ty, &trait_, &mut trial, depth);
+            let answer = self.by_impl(def, ty, trait_, &mut trial, depth);
             if answer > best {
                 best = answer;
                 solved = Some(trial);
@@ -96,7 +115,7 @@ impl<'w, 'a> Solver<'w, 'a> {
         }
         // A trait of another crate: its impls for foreign types are not in the subject's documentation.
         let foreign_trait = self.world.trait_def(&trait_.path).is_none();
-        let own_type = matches!(&ty, Ty::Adt { path, .. } if self.world.is_subject_path(path));
+        let own_type = matches!(ty, Ty::Adt { path, .. } if self.world.is_subject_path(path));
         if best == Answer::No && foreign_trait && !own_type { Answer::Maybe } else { best }
     }
 
@@ -122,7 +141,7 @@ impl<'w, 'a> Solver<'w, 'a> {
             }
         });
         let denied = self.world.impls_of(&trait_.path).iter().any(|def| {
-            def.negative && self.unify(&self.freshen(def).for_, ty, &mut Bindings::new())
+            def.negative && may_meet(&def.for_, ty) && self.unify(&self.freshen(def).for_, ty, &mut Bindings::new())
         });
         if denied { Answer::No } else { answer }
     }
@@ -284,6 +303,9 @@ impl<'w, 'a> Solver<'w, 'a> {
             return None;
         }
         let by = |def: &ImplDef, args: &[GenericArg]| -> Option<Ty> {
+            if !may_meet(&def.for_, base) || !def.assoc_types.iter().any(|(own, _)| own == name) {
+                return None;
+            }
             let def = self.freshen(def);
             let (_, given) = def.assoc_types.iter().find(|(own, _)| own == name)?;
             let mut bindings = Bindings::new();
@@ -328,27 +350,49 @@ impl<'w, 'a> Solver<'w, 'a> {
         unify(&apply(left, bindings), &apply(right, bindings), bindings)
     }
 
-    /// The impl with its parameters renamed so that they meet no others.
+    /// The impl with its parameters renamed so that they meet no others; without its methods, which no proof needs.
     pub fn freshen(&self, def: &ImplDef) -> ImplDef {
-        let mut fresh = def.clone();
-        if def.generics.params.is_empty() {
-            return fresh;
-        }
         let number = self.fresh();
-        let rename: Bindings = def.generics.params.iter().map(|param| rename(param, number)).collect();
-        for param in &mut fresh.generics.params {
+        let renamed: Bindings = def.generics.params.iter().map(|param| rename(param, number)).collect();
+        let mut generics = def.generics.clone();
+        for param in &mut generics.params {
             param.name = format!("{}${number}", param.name);
         }
-        fresh.for_ = apply(&def.for_, &rename);
-        fresh.trait_ = def.trait_.as_ref().map(|trait_| apply_trait(trait_, &rename));
-        for (_, ty) in &mut fresh.assoc_types {
-            *ty = apply(ty, &rename);
+        rename_generics(&mut generics, &renamed);
+        ImplDef {
+            generics,
+            trait_: def.trait_.as_ref().map(|trait_| apply_trait(trait_, &renamed)),
+            for_: apply(&def.for_, &renamed),
+            methods: Vec::new(),
+            assoc_types: def.assoc_types.iter().map(|(name, ty)| (name.clone(), apply(ty, &renamed))).collect(),
+            assoc_consts: Vec::new(),
+            negative: def.negative,
+            synthetic: def.synthetic,
+            blanket: def.blanket,
+            derived: def.derived,
+            span: None,
         }
-        rename_generics(&mut fresh.generics, &rename);
-        // Methods are not needed by the solver; their copies would only cost.
-        fresh.methods = Vec::new();
-        fresh
     }
+}
+
+/// Whether nothing in the trait's arguments is left to find out.
+fn is_closed(trait_: &TraitRef) -> bool {
+    trait_.args.iter().all(|arg| match arg {
+        GenericArg::Ty(ty) => ty.is_ground(),
+        GenericArg::Const(constant) => matches!(constant, Const::Value(_)),
+        GenericArg::Region(_) => true,
+    }) && trait_.assoc.iter().all(|(_, ty)| ty.is_ground())
+        && trait_.assoc_bounds.is_empty()
+}
+
+fn erase(trait_: &TraitRef) -> TraitRef {
+    struct Erase;
+    impl Folder for Erase {
+        fn region(&mut self, _: &Region) -> Region {
+            Region::Erased
+        }
+    }
+    Erase.trait_ref(trait_)
 }
 
 /// `T` → `T$7`, as a binding.

@@ -17,6 +17,13 @@ pub(crate) const VARIABLE: &str = "TESTWRIGHT_WRAP";
 /// Our generated packages that are instrumented, because generic code of the subject is compiled in them.
 const WATCHED: &str = "testwright-wrappers";
 
+/// One 8-bit counter an edge: the counters of `instrument-coverage` leave out the branches whose count follows from others.
+const EDGES: [&str; 3] = [
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=3",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+];
+
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Plan {
     /// The subject's package folder, as cargo names it: two versions may share a name, but not a folder.
@@ -80,6 +87,7 @@ impl Plan {
             if self.coverage && (is_subject || package == WATCHED) {
                 // Names stay readable in the binary, where the tool looks functions up.
                 args.extend(words(&["-Cinstrument-coverage", "-Cllvm-args=-enable-name-compression=false"]));
+                args.extend(words(&EDGES));
             }
             // Cargo names a target for everything but build scripts and procedural macros.
             if self.sanitizer && args.iter().any(|arg| arg == "--target") {

@@ -36,7 +36,7 @@ mod storage {
 
     pub trait Storage {}
 
-    impl<T, const N: usize> Storage for Hold<[T; N]> {}
+    impl<T, const N: usize> Storage for Held<T, N> {}
 
     pub type Held<T, const N: usize> = Hold<[T; N]>;
 }

@@ -1,6 +1,6 @@
 //! Compares the model with the real std: a program that states every callable and every fact in its generic form must compile.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::process::Command;
 
@@ -11,13 +11,31 @@ use testwright_model::api::{
 use testwright_model::ty::Folder;
 use testwright_model::{Api, Bound, Const, GenericArg, Region, TraitRef, Ty};
 
-use super::{TEXTS, read};
+use super::{Alias, TEXTS, Text, read};
 
 #[test]
 fn texts_are_well_formed() {
     if let Err(error) = read(TEXTS) {
         panic!("{error}");
     }
+}
+
+#[test]
+fn mistakes_in_a_text_are_told_with_their_place() {
+    let check = |source, expected| {
+        let error = read(&[Text { file: "a.txt", source }]).expect_err(source);
+        assert_eq!(error.to_string(), format!("std_model/a.txt:{expected}"));
+    };
+    check("mod a {\n struct B;\n impl B { fn c(&self) -> D; }\n}", "3: unknown name D");
+    check("mod a {\n struct B<T>;\n impl B {}\n}", "3: std::a::B needs more arguments");
+    check("mod a {\n #[pancis(\"never\")] fn b();\n}", "2: unknown attribute");
+    check("mod a { struct B; }\nmod b {\n fn f(b: b::B);\n}", "3: unknown name b::B");
+    check("mod a { struct B; }\nmod b { struct B; }\nfn f(b: B);", "3: B may be std::a::B or std::b::B");
+    check("mod a {\n struct B; struct B;\n}", "2: std::a::B is declared twice");
+    check(
+        "mod a {\n trait B {}\n fn f<T: B>(t: T::Item);\n}",
+        "3: no bound of T has the associated type Item",
+    );
 }
 
 #[test]
@@ -52,21 +70,61 @@ fn no_impl_stands_twice() {
 fn real_std_agrees() {
     let mut program = Program::default();
     program.api(super::api());
-    let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    let file = folder.path().join("std_model_check.rs");
-    std::fs::write(&file, &program.text).expect("the folder is writable");
-    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let output = Command::new(rustc)
-        .current_dir(folder.path())
-        .args(["--edition=2021", "--crate-type=lib", "--emit=metadata", "--error-format=short", "-Awarnings"])
-        .arg("std_model_check.rs")
-        .output()
-        .expect("rustc can be run");
+    for (path, alias) in super::aliases() {
+        program.alias(path, alias);
+    }
     if let Some(copy) = std::env::var_os("TESTWRIGHT_STD_MODEL_CHECK") {
         std::fs::write(copy, &program.text).expect("the copy can be written");
     }
-    assert!(output.status.success(), "{}", program.explain(&String::from_utf8_lossy(&output.stderr)));
+    let errors = program.errors();
+    assert!(errors.is_empty(), "{}", program.explain(&errors));
 }
+
+/// An empty impl of each trait: the compiler then lists what is not provided.
+#[test]
+fn provided_methods_are_those_of_std() {
+    let api = super::api();
+    let mut program = Program::default();
+    let mut expected = BTreeMap::new();
+    for def in api.traits.values().filter(|def| !def.is_auto && !def.path.starts_with("std::marker::")) {
+        if CALLS.contains(&def.path.as_str()) || UNWRITABLE.contains(&def.path.as_str()) {
+            continue;
+        }
+        let n = program.next();
+        let args = def.generics.params.iter().map(|_| GenericArg::Ty(Ty::unit())).collect();
+        let own = TraitRef { args, ..TraitRef::new(&def.path) };
+        program.line(def.span.as_ref(), &format!("struct L{n}; impl {own} for L{n} {{}}"));
+        let methods = def.methods.iter().filter(|method| !method.has_body).map(|method| method.name.as_str());
+        let required: BTreeSet<&str> =
+            def.assoc_types.iter().map(|assoc| assoc.name.as_str()).chain(methods).collect();
+        if !required.is_empty() {
+            expected.insert(n, required);
+        }
+    }
+    let errors = program.errors();
+    let mut found = BTreeMap::new();
+    for line in errors.lines() {
+        let (Some(number), Some((_, missing))) = (line_number(line), line.split_once("missing: `")) else {
+            continue;
+        };
+        let names: BTreeSet<&str> =
+            missing.split('`').step_by(2).filter(|name| !name.contains(' ') && !name.is_empty()).collect();
+        found.insert(number, names);
+    }
+    // What std implements for all types cannot be tried.
+    for conflict in errors.lines().filter(|line| line.contains("E0119")).filter_map(line_number) {
+        expected.remove(&conflict);
+    }
+    for (n, required) in &expected {
+        assert_eq!(Some(required), found.get(n), "{}", program.origins[n - 1]);
+    }
+    assert_eq!(expected.len(), found.len(), "{errors}");
+}
+
+/// Traits with the sugar of calls.
+const CALLS: [&str; 3] = ["std::ops::Fn", "std::ops::FnMut", "std::ops::FnOnce"];
+/// Traits that only std can implement.
+const UNWRITABLE: [&str; 1] = ["std::slice::SliceIndex"];
 
 /// The checking program: one line per check.
 #[derive(Default)]
@@ -88,6 +146,26 @@ impl Program {
         self.origins.len() + 1
     }
 
+    /// What the compiler says about the program, one line each.
+    fn errors(&self) -> String {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        std::fs::write(folder.path().join("check.rs"), &self.text).expect("the folder is writable");
+        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let output = Command::new(rustc)
+            .current_dir(folder.path())
+            .args([
+                "--edition=2021",
+                "--crate-type=lib",
+                "--emit=metadata",
+                "--error-format=short",
+                "-Awarnings",
+            ])
+            .arg("check.rs")
+            .output()
+            .expect("rustc can be run");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    }
+
     /// The compiler's words with places in the model instead of places in the program.
     fn explain(&self, errors: &str) -> String {
         let mut text = String::new();
@@ -97,7 +175,7 @@ impl Program {
                 .and_then(|number| Some((self.origins.get(number - 1)?, self.text.lines().nth(number - 1)?)))
             {
                 Some((origin, source)) => {
-                    writeln!(text, "{origin}: {line}\n    {source}").expect("a string grows")
+                    writeln!(text, "{origin}: {line}\n    {source}").expect("a string grows");
                 }
                 None => writeln!(text, "{line}").expect("a string grows"),
             }
@@ -123,7 +201,18 @@ impl Program {
         }
     }
 
+    fn alias(&mut self, path: &str, alias: &Alias) {
+        let n = self.next();
+        let (generics, wheres) = printed_generics(&[&alias.generics], &[]);
+        let name = Ty::Adt { path: path.to_owned(), args: args_of(&alias.generics) };
+        self.line(None, &format!("fn check_{n}{generics}(x: {name}) -> {} {wheres} {{ x }}", alias.ty));
+    }
+
     fn type_def(&mut self, def: &TypeDef) {
+        // Its parameter has a bound that only std can write; the impls for each integer are checked.
+        if def.path == "std::num::NonZero" {
+            return;
+        }
         let n = self.next();
         let generics = printed_generics(&[&def.generics], &[]);
         let all = Ty::Adt { path: def.path.clone(), args: args_with_defaults(&def.generics) };
@@ -177,7 +266,7 @@ impl Program {
             .iter()
             .map(|assoc| (assoc.name.clone(), Ty::Param(format!("Assoc{}", assoc.name))))
             .collect();
-        let calls = ["std::ops::Fn", "std::ops::FnMut", "std::ops::FnOnce"].contains(&def.path.as_str());
+        let calls = CALLS.contains(&def.path.as_str());
         if calls {
             return;
         }
@@ -211,7 +300,6 @@ impl Program {
             let (generics, wheres) = printed_generics(&[&def.generics], &unsized_);
             self.line(def.span.as_ref(), &format!("fn check_{n}{generics}(_: &dyn {object}) {wheres} {{}}"));
         }
-        self.required(api, def);
     }
 
     /// A function that can be called only with a type that has the trait with the given arguments and associated types.
@@ -255,49 +343,6 @@ impl Program {
         self.line(def.span.as_ref(), &format!("fn check_{n}{generics}() {wheres} {{ {need}::<{all}>() }}"));
     }
 
-    /// Implements the trait with its required methods only, so that a provided one which is required shows, and a required one which is not there.
-    fn required(&mut self, api: &Api, def: &TraitDef) {
-        let blanket =
-            api.impls.iter().any(|i| i.blanket && i.trait_.as_ref().is_some_and(|t| t.path == def.path));
-        let plain = def.supertraits.iter().all(|bound| match bound {
-            Bound::Trait { trait_, .. } => trait_.path == "std::marker::Sized",
-            _ => true,
-        });
-        let loose =
-            def.assoc_types.iter().all(|assoc| assoc.bounds.iter().all(|bound| *bound == Bound::MaybeSized));
-        if blanket
-            || !plain
-            || !loose
-            || def.is_unsafe
-            || def.is_auto
-            || def.path.starts_with("std::marker::")
-            || def.methods.is_empty()
-        {
-            return;
-        }
-        let n = self.next();
-        let local = Ty::Param(format!("Local{n}"));
-        let mut unit = Concrete {
-            this: local.clone(),
-            by: Ty::unit(),
-            only: def.generics.params.iter().map(|p| p.name.clone()).collect(),
-        };
-        let own = unit.trait_ref(&TraitRef { args: args_of(&def.generics), ..TraitRef::new(&def.path) });
-        let mut body = String::new();
-        for assoc in &def.assoc_types {
-            write!(body, "type {} = (); ", assoc.name).expect("a string grows");
-        }
-        for method in def.methods.iter().filter(|method| !method.has_body) {
-            let (generics, wheres) = printed_generics(&[&folded_generics(&method.generics, &mut unit)], &[]);
-            let params: Vec<String> =
-                method.params.iter().map(|(name, ty)| format!("{}: {}", name, unit.ty(ty))).collect();
-            let (name, params, result) = (&method.name, params.join(", "), unit.ty(&method.result));
-            write!(body, "fn {name}{generics}({params}) -> {result} {wheres} {{ loop {{}} }} ")
-                .expect("a string grows");
-        }
-        self.line(def.span.as_ref(), &format!("struct {local}; impl {own} for {local} {{ {body}}}"));
-    }
-
     fn impl_def(&mut self, api: &Api, def: &ImplDef) {
         if let Some(trait_) = &def.trait_ {
             self.fact(api, def, trait_);
@@ -316,7 +361,7 @@ impl Program {
 
     fn fact(&mut self, api: &Api, def: &ImplDef, trait_: &TraitRef) {
         let n = self.next();
-        let calls = ["std::ops::Fn", "std::ops::FnMut", "std::ops::FnOnce"].contains(&trait_.path.as_str());
+        let calls = CALLS.contains(&trait_.path.as_str());
         let (generics, wheres) = printed_generics(&[&def.generics], &[]);
         let for_ = &def.for_;
         if calls {
@@ -387,11 +432,8 @@ impl Program {
         let (generics, wheres) = printed_generics(&all, &extra);
         let names: Vec<String> = (0..params.len()).map(|n| format!("a{n}")).collect();
         let call = match function.docs.examples.first().and_then(|example| example.strip_prefix("expr:")) {
-            Some(template) => names
-                .iter()
-                .enumerate()
-                .fold(template.to_owned(), |text, (n, name)| text.replace(&format!("{{{n}}}"), name)),
-            None => format!("{path}({})", names.join(", ")),
+            Some(template) => filled(template, &params),
+            None => format!("{path}{}({})", turbofish(&function.generics), names.join(", ")),
         };
         let params: Vec<String> =
             names.iter().zip(&params).map(|(name, ty)| format!("{name}: {ty}")).collect();
@@ -407,6 +449,10 @@ impl Program {
             &format!("fn check_{n}{generics}() -> {} {wheres} {{ {path} }}", constant.ty),
         );
     }
+}
+
+fn line_number(error: &str) -> Option<usize> {
+    error.split(':').nth(1)?.parse().ok()
 }
 
 fn place(span: Option<&Span>) -> String {
@@ -492,6 +538,27 @@ fn printed_param(param: &GenericParam) -> String {
 
 fn printed_bounds(bounds: &[Bound]) -> String {
     bounds.iter().map(ToString::to_string).collect::<Vec<_>>().join(" + ")
+}
+
+/// The template with `a0`, `a1` … in its holes.
+fn filled(template: &str, params: &[Ty]) -> String {
+    let mut text = template.replace("{self}", "a0");
+    for (n, ty) in params.iter().enumerate() {
+        let place = if matches!(ty, Ty::Ref { .. }) { format!("(*a{n})") } else { format!("a{n}") };
+        text = text.replace(&format!("{{*{n}}}"), &place).replace(&format!("{{{n}}}"), &format!("a{n}"));
+    }
+    text
+}
+
+/// The function's own parameters as arguments: there must be as many of them as std's function has.
+fn turbofish(generics: &Generics) -> String {
+    let args: Vec<&str> = generics
+        .params
+        .iter()
+        .filter(|param| !matches!(param.kind, ParamKind::Lifetime { .. }))
+        .map(|param| param.name.as_str())
+        .collect();
+    if args.is_empty() { String::new() } else { format!("::<{}>", args.join(", ")) }
 }
 
 /// The parameter that stands for `Self` outside the trait.

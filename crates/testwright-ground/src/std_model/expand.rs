@@ -4,21 +4,16 @@ use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Error, GenericParam, Item, ItemImpl, Result, Token, TraitItem};
+use syn::{Attribute, Error, GenericParam, Item, ItemImpl, Result, Token};
 
 /// An item with the canonical path of its module.
 pub(super) struct Found {
     pub file: &'static str,
     pub module: String,
-    pub item: Entry,
+    pub item: Item,
 }
 
-pub(super) enum Entry {
-    Item(Item),
-    /// A function or constant without body or value, which syn knows in traits only.
-    Bare(TraitItem),
-}
-
+/// Lists that texts call by name.
 const LISTS: &[(&str, &str)] = &[
     ("SIGNED", "i8, i16, i32, i64, i128, isize"),
     ("UNSIGNED", "u8, u16, u32, u64, u128, usize"),
@@ -52,18 +47,16 @@ fn flatten(file: &'static str, module: &str, item: Item, found: &mut Vec<Found>)
         }
         return Ok(());
     }
-    let entries = match item {
-        Item::Impl(block) => {
-            let mut blocks = Vec::new();
-            for block in for_each(block)? {
-                blocks.extend(tuples(block)?);
-            }
-            blocks.into_iter().map(|block| Entry::Item(Item::Impl(block))).collect()
-        }
-        Item::Verbatim(tokens) => vec![Entry::Bare(syn::parse2(tokens)?)],
-        item => vec![Entry::Item(item)],
+    let mut add = |item| found.push(Found { file, module: module.to_owned(), item });
+    let Item::Impl(block) = item else {
+        add(item);
+        return Ok(());
     };
-    found.extend(entries.into_iter().map(|item| Found { file, module: module.to_owned(), item }));
+    for block in for_each(block)? {
+        for block in tuples(block)? {
+            add(Item::Impl(block));
+        }
+    }
     Ok(())
 }
 
@@ -75,14 +68,21 @@ pub(super) fn take_attr(attrs: &mut Vec<Attribute>, name: &str) -> Option<Attrib
 
 /// The impl once for every choice of its `#[for_each]` attributes.
 fn for_each(mut block: ItemImpl) -> Result<Vec<ItemImpl>> {
-    let Some(attr) = take_attr(&mut block.attrs, "for_each") else { return Ok(vec![block]) };
-    let Choices { name, values } = attr.parse_args()?;
-    let tokens = block.to_token_stream();
-    let mut blocks = Vec::new();
-    for value in values {
-        blocks.extend(for_each(syn::parse2(replaced(tokens.clone(), &name, &value))?)?);
+    let mut choices: Vec<Choices> = Vec::new();
+    while let Some(attr) = take_attr(&mut block.attrs, "for_each") {
+        choices.push(attr.parse_args()?);
     }
-    Ok(blocks)
+    if choices.is_empty() {
+        return Ok(vec![block]);
+    }
+    let mut texts = vec![block.into_token_stream()];
+    for Choices { name, values } in choices {
+        texts = texts
+            .iter()
+            .flat_map(|text| values.iter().map(|value| replaced(text.clone(), &name, value)))
+            .collect();
+    }
+    texts.into_iter().map(syn::parse2).collect()
 }
 
 /// `Int: u8, u16` or `Int: UNSIGNED`.

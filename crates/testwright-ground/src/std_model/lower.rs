@@ -1,5 +1,7 @@
 //! The items of the texts as those of an [`Api`].
 
+use std::collections::BTreeMap;
+
 use syn::spanned::Spanned;
 use syn::{Attribute, Error, ImplItem, Item, Result, TraitItem, TraitItemConst, TraitItemFn};
 use testwright_model::api::{
@@ -9,16 +11,18 @@ use testwright_model::api::{
 use testwright_model::ty::last_segment;
 use testwright_model::{Api, Bound, GenericArg, Region, TraitRef, Ty};
 
-use super::expand::{Entry, Found, take_attr};
+use super::expand::{Found, take_attr};
 use super::names::Names;
 use super::scope::Scope;
+use super::{Alias, Model};
 
 /// The Rust version whose stable API the texts keep to.
 const VERSION: &str = "1.80.0";
 
-pub(super) fn api(items: &[Found], names: &Names<'_>) -> std::result::Result<Api, (&'static str, Error)> {
+pub(super) fn model(items: &[Found], names: &Names<'_>) -> std::result::Result<Model, (&'static str, Error)> {
     let mut lowering = Lowering {
         api: Api { lib: "std".to_owned(), version: VERSION.to_owned(), ..Api::default() },
+        aliases: BTreeMap::new(),
         file: "",
     };
     for found in items {
@@ -32,11 +36,12 @@ pub(super) fn api(items: &[Found], names: &Names<'_>) -> std::result::Result<Api
             trait_.object_safe = true;
         }
     }
-    Ok(lowering.api)
+    Ok(Model { api: lowering.api, aliases: lowering.aliases })
 }
 
 struct Lowering {
     api: Api,
+    aliases: BTreeMap<String, Alias>,
     file: &'static str,
 }
 
@@ -53,23 +58,32 @@ impl Lowering {
     fn entry(&mut self, found: &Found, scope: &Scope<'_>) -> Result<()> {
         let module = found.module.as_str();
         match &found.item {
-            Entry::Item(Item::Struct(item)) => self.structure(module, item, scope),
-            Entry::Item(Item::Enum(item)) => self.enumeration(module, item, scope),
-            Entry::Item(Item::Trait(item)) => self.trait_def(module, item, scope),
-            Entry::Item(Item::Impl(item)) => self.impl_def(item, scope),
-            Entry::Item(Item::Type(_)) => Ok(()),
-            Entry::Bare(TraitItem::Fn(item)) => {
-                let function = self.function(module, item, scope)?;
-                self.api.functions.push(function);
+            Item::Struct(item) => self.structure(module, item, scope),
+            Item::Enum(item) => self.enumeration(module, item, scope),
+            Item::Trait(item) => self.trait_def(module, item, scope),
+            Item::Impl(item) => self.impl_def(item, scope),
+            Item::Type(item) => {
+                let scope = scope.with_generics(&item.generics);
+                let alias =
+                    Alias { generics: scope.lower_generics(&item.generics)?, ty: scope.ty(&item.ty)? };
+                self.aliases.insert(format!("{module}::{}", item.ident), alias);
                 Ok(())
             }
-            Entry::Bare(TraitItem::Const(item)) => {
-                let constant = self.constant(module, item, scope)?;
-                self.api.constants.push(constant);
-                Ok(())
-            }
-            Entry::Item(other) => Err(Error::new(other.span(), "this kind of item is not read")),
-            Entry::Bare(other) => Err(Error::new(other.span(), "this kind of item is not read")),
+            // What has no body or value syn knows in traits only.
+            Item::Verbatim(tokens) => match syn::parse2(tokens.clone())? {
+                TraitItem::Fn(item) => {
+                    let function = self.function(module, &item, scope)?;
+                    self.api.functions.push(function);
+                    Ok(())
+                }
+                TraitItem::Const(item) => {
+                    let constant = self.constant(module, &item, scope)?;
+                    self.api.constants.push(constant);
+                    Ok(())
+                }
+                other => Err(Error::new(other.span(), "this kind of item is not read")),
+            },
+            other => Err(Error::new(other.span(), "this kind of item is not read")),
         }
     }
 
@@ -240,7 +254,7 @@ impl Lowering {
         for part in &item.items {
             match part {
                 ImplItem::Type(assoc) => {
-                    def.assoc_types.push((assoc.ident.to_string(), scope.ty(&assoc.ty)?))
+                    def.assoc_types.push((assoc.ident.to_string(), scope.ty(&assoc.ty)?));
                 }
                 ImplItem::Verbatim(tokens) => match syn::parse2(tokens.clone())? {
                     TraitItem::Fn(method) => {

@@ -16,14 +16,17 @@
 //! | `#[derive(Clone)] struct Vec<T>;` | `impl<T: Clone> Clone for Vec<T>` |
 //! | `#[implements(Default)] struct Vec<T>;` | `impl<T> Default for Vec<T>` |
 //! | `#[panics("…")]` | when the function panics: [`Docs::panics`](testwright_model::api::Docs) |
-//! | `#[expr("{0}.iter()")]` | how to call it where a path does not: `expr:{0}.iter()` as the first of `docs.examples` |
+//! | `#[expr("{self}.iter()")]` | how to call it where its path does not, with the holes of a [`Form`](testwright_model::operation::Form): `expr:{self}.iter()` as the first of `docs.examples` |
 //! | `#[unordered]` | what comes out differs between processes: `docs.text` is `unordered` |
 //! | `#[skip("…")]` | not to be called: `doc_hidden`, and listed in [`Api::skipped`] |
-//! | `#[for_each(Int: u8, u16)]` | the impl or function again and again with `Int` replaced; [`expand`] has names for long lists |
+//! | `#[for_each(Int: u8, u16)]` | the impl or function again and again with `Int` replaced; `expand.rs` has names for long lists |
 //! | `#[tuples]` | `impl<T: B> Trait for (T,)` for tuples of one to six elements |
 //!
 //! Types and traits are written out in full in the result: defaults are filled in (`HashMap<K, V, RandomState>`,
 //! `PartialEq<Self>`), lifetimes that are not written are elided ones, and projections name their trait.
+//!
+//! An auto trait (`Send`, `Sync`, `Unpin`, …) has impls only for the types for which it is not simply what their arguments say.
+//! `impl !Sized for Path` marks the types without a size that have a name.
 
 mod expand;
 mod lower;
@@ -33,10 +36,12 @@ mod scope;
 #[cfg(test)]
 mod conformance;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::OnceLock;
 
-use testwright_model::Api;
+use testwright_model::api::Generics;
+use testwright_model::{Api, Ty};
 
 macro_rules! texts {
     ($($name:literal),* $(,)?) => {
@@ -45,19 +50,52 @@ macro_rules! texts {
 }
 
 /// The model of std.
-///
-/// # Panics
-///
-/// If a text is malformed, which a unit test rules out.
 pub fn api() -> &'static Api {
-    static API: OnceLock<Api> = OnceLock::new();
-    API.get_or_init(|| match read(TEXTS) {
-        Ok(api) => api,
+    &model().api
+}
+
+/// std's type aliases by their path (`std::io::Result`, `std::num::NonZeroU8`); nothing in [`api`] mentions them.
+pub fn aliases() -> &'static BTreeMap<String, Alias> {
+    &model().aliases
+}
+
+/// `type Path<generics> = ty;`
+#[derive(Clone, Debug)]
+pub struct Alias {
+    pub generics: Generics,
+    pub ty: Ty,
+}
+
+/// What all texts together say.
+#[derive(Debug)]
+struct Model {
+    api: Api,
+    aliases: BTreeMap<String, Alias>,
+}
+
+/// Panics if a text is malformed, which a unit test rules out.
+fn model() -> &'static Model {
+    static MODEL: OnceLock<Model> = OnceLock::new();
+    MODEL.get_or_init(|| match read(TEXTS) {
+        Ok(model) => model,
         Err(error) => panic!("{error}"),
     })
 }
 
-const TEXTS: &[Text] = texts!["traits", "ops", "option", "slice", "string", "iter", "prim", "boxed"];
+const TEXTS: &[Text] = texts![
+    "traits",
+    "ops",
+    "option",
+    "slice",
+    "string",
+    "iter",
+    "prim",
+    "boxed",
+    "pointers",
+    "collections",
+    "io",
+    "values"
+];
 
 /// One file of the model.
 struct Text {
@@ -85,7 +123,7 @@ impl TextError {
     }
 }
 
-fn read(texts: &[Text]) -> Result<Api, TextError> {
+fn read(texts: &[Text]) -> Result<Model, TextError> {
     let mut items = Vec::new();
     for text in texts {
         items.extend(
@@ -93,5 +131,5 @@ fn read(texts: &[Text]) -> Result<Api, TextError> {
         );
     }
     let names = names::Names::new(&items).map_err(|(file, error)| TextError::new(file, &error))?;
-    lower::api(&items, &names).map_err(|(file, error)| TextError::new(file, &error))
+    lower::model(&items, &names).map_err(|(file, error)| TextError::new(file, &error))
 }

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use syn::spanned::Spanned;
 use syn::{Error, Generics, Item, Result, TypeParamBound};
 
-use super::expand::{Entry, Found};
+use super::expand::Found;
 
 /// What these words mean outside the modules that have an item of that name.
-const PRELUDE: &[&str] = &["std::result::Result", "std::ops::Range", "std::option::Option"];
+const PRELUDE: &[&str] =
+    &["std::result::Result", "std::ops::Range", "std::fmt::Display", "std::cmp::Ordering"];
 
 pub(super) struct Names<'a> {
     declared: BTreeMap<String, Declared<'a>>,
@@ -33,7 +34,6 @@ impl<'a> Names<'a> {
     pub fn new(items: &'a [Found]) -> std::result::Result<Names<'a>, (&'static str, Error)> {
         let mut names = Names { declared: BTreeMap::new(), by_word: BTreeMap::new() };
         for Found { file, module, item } in items {
-            let Entry::Item(item) = item else { continue };
             let (word, generics, kind) = match item {
                 Item::Struct(item) => (&item.ident, &item.generics, Kind::Type),
                 Item::Enum(item) => (&item.ident, &item.generics, Kind::Type),

@@ -152,20 +152,20 @@ impl<'a> Scope<'a> {
         } else {
             Ty::Param(base.to_string())
         };
-        let mut traits = Vec::new();
+        let mut candidates = Vec::new();
         if base == "Self" {
-            traits.extend(self.self_trait.clone());
+            candidates.extend(self.self_trait.clone());
         } else {
             for path in self.bound_paths(base) {
-                let path_of_trait = &self.names.find(self.module, path)?.path;
-                if self.names.trait_with_assoc(path_of_trait, &assoc).is_some() {
+                let bound = self.names.find(self.module, path)?;
+                if self.names.trait_with_assoc(&bound.path, &assoc).is_some() {
                     // Without associations: they may mention the projection itself.
                     let (args, ..) = self.args(path, Some(&subject))?;
-                    traits.push(TraitRef { args, ..TraitRef::new(path_of_trait) });
+                    candidates.push(TraitRef { args, ..TraitRef::new(&bound.path) });
                 }
             }
         }
-        let Some(trait_) = traits.into_iter().find_map(|trait_| {
+        let Some(trait_) = candidates.into_iter().find_map(|trait_| {
             let owner = self.names.trait_with_assoc(&trait_.path, &assoc)?;
             Some(if owner == trait_.path { trait_ } else { TraitRef::new(&owner) })
         }) else {
@@ -235,7 +235,7 @@ impl<'a> Scope<'a> {
                 for arg in &written.args {
                     match arg {
                         GenericArgument::Lifetime(lifetime) => {
-                            args.push(GenericArg::Region(region(lifetime)))
+                            args.push(GenericArg::Region(region(lifetime)));
                         }
                         GenericArgument::Type(ty) => args.push(self.type_or_const(ty)?),
                         GenericArgument::Const(value) => args.push(GenericArg::Const(self.constant(value)?)),
