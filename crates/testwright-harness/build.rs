@@ -18,7 +18,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         for file in files {
             println!("cargo:rerun-if-changed={}", file.display());
             let name = file.strip_prefix(&crates)?;
-            writeln!(text, "    ({:?}, include_str!({:?})),", name.display().to_string(), file)?;
+            let [name, file] = [name, &file].map(|path| path.display().to_string());
+            writeln!(text, "    ({name:?}, include_str!({file:?})),")?;
         }
     }
     text.push_str("];\n");

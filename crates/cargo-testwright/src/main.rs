@@ -1,2 +1,34 @@
-//! The cargo subcommand.
-fn main() {}
+//! `cargo testwright`: flags in, exit code out. What happens in between is `testwright-engine`'s.
+
+mod exit;
+mod flags;
+mod generate;
+mod list;
+mod output;
+mod replay;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::flags::{Cli, Command};
+
+fn main() -> ExitCode {
+    // Cargo starts this same program as compiler wrapper.
+    if let Some(code) = testwright_harness::act_as_rustc_wrapper() {
+        return code;
+    }
+    let cli = match Cli::try_parse_from(flags::without_cargo_word(std::env::args_os())) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { exit::USAGE } else { exit::NO_BUGS });
+        }
+    };
+    let result = match cli.command() {
+        Command::Generate(flags) => generate::run(flags),
+        Command::List(flags) => list::run(flags),
+        Command::Replay(flags) => replay::run(flags),
+    };
+    ExitCode::from(result.unwrap_or_else(|error| exit::report(&error)))
+}

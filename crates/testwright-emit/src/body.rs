@@ -262,7 +262,7 @@ impl Printer<'_> {
     fn may_inline_call(&self, index: usize, operation: &Operation) -> bool {
         let simple = match operation.origin {
             Origin::Subject(_) => false,
-            Origin::Made => operation.path == "(…)" || operation.path == "[…]",
+            Origin::Made => matches!(operation.path.as_str(), "(…)" | "[…]" | "Tracked::new"),
             Origin::Std => matches!(
                 operation.path.as_str(),
                 "std::option::Option::Some" | "std::option::Option::None" | "std::result::Result::Ok"

@@ -17,6 +17,12 @@ pub const TRACKED: &str = "\
 /// A value on the heap that knows when it is dropped twice.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Tracked(Box<i32>);
+
+impl Tracked {
+    fn new(number: i32) -> Self {
+        Tracked(Box::new(number))
+    }
+}
 ";
 
 /// A complete test file with one test.

@@ -1,1 +1,128 @@
-//! `report.json`: the contract with scripts.
+//! `report.json`: the contract with scripts. Fields are added freely, never renamed.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    pub schema: u32,
+    #[serde(rename = "crate")]
+    pub krate: CrateName,
+    pub compiler: String,
+    pub tool: String,
+    pub seed: u64,
+    pub elapsed_s: f64,
+    pub build_s: f64,
+    pub exit: u8,
+    pub interrupted: bool,
+    pub api: ApiFigures,
+    pub executions: Executions,
+    pub coverage: Coverage,
+    pub findings: Vec<Finding>,
+    /// Failures that were seen but that no compiled test reproduced, or that are the caller's fault, counted by reason.
+    pub dismissed: Vec<Dismissed>,
+    /// What calls tried to do to the world outside.
+    pub effects: Vec<Effect>,
+    pub regression: Regression,
+    pub contracts: Vec<serde_json::Value>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CrateName {
+    pub name: String,
+    pub version: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApiFigures {
+    pub items: usize,
+    pub operations: usize,
+    pub skipped: Vec<SkippedItem>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SkippedItem {
+    pub path: String,
+    pub reason: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Executions {
+    pub sequences: u64,
+    pub calls: u64,
+    pub calls_per_s: f64,
+    pub illegal: u64,
+    pub restarts: u64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Coverage {
+    pub edges_hit: u64,
+    pub edges_total: u64,
+    pub functions_hit: Option<u64>,
+    pub functions_total: Option<u64>,
+    pub lines_hit: Option<u64>,
+    pub lines_total: Option<u64>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    pub id: String,
+    pub tier: String,
+    pub class: String,
+    pub operation: String,
+    pub message: String,
+    pub location: Option<Location>,
+    pub strategy: String,
+    pub calls: usize,
+    pub original_calls: usize,
+    pub first_seen_s: f64,
+    pub first_seen_execution: u64,
+    pub confirm: Confirm,
+    pub test: Test,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Location {
+    pub file: String,
+    pub line: u32,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Confirm {
+    pub overflow_checks: bool,
+    pub debug_assertions: bool,
+    pub opt_level: u8,
+    /// `none` or `address`.
+    pub sanitizer: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Test {
+    pub name: String,
+    pub file: String,
+    pub source: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dismissed {
+    pub reason: String,
+    pub operation: String,
+    pub count: u64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Effect {
+    pub operation: String,
+    /// `network`, `files`, `process`, `signal`, `thread`, `sleep`, `other`, `state`.
+    pub kind: String,
+    pub allowed: bool,
+    pub count: u64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Regression {
+    pub tests: usize,
+    pub assertions: usize,
+    pub file: Option<String>,
+    pub dropped_unstable: usize,
+}

@@ -1,1 +1,18 @@
-//! The campaign: budget, loop, findings.
+//! The campaign: from a selection of the user's to findings and a report.
+//!
+//! [`workbench`] goes down the pipe once (discover, ground, harness); [`campaign`] runs the loop. Strategies ([`direct`]) only
+//! propose sequences, [`judge`] says what an execution means, [`minimise`] shortens, [`confirm`] compiles and runs the test.
+
+pub mod campaign;
+pub mod confirm;
+pub mod direct;
+pub mod encode;
+pub mod error;
+pub mod judge;
+pub mod listing;
+pub mod minimise;
+pub mod workbench;
+
+pub use campaign::{Campaign, Outcome, Plan};
+pub use error::EngineError;
+pub use workbench::{Workbench, prepare};

@@ -21,7 +21,9 @@ pub fn wants_impl(def: &ImplDef, ty: &Ty, generation: u8) -> bool {
         "std::iter::DoubleEndedIterator" | "std::iter::ExactSizeIterator" | "std::io::Read" | "std::io::Write"
         | "std::io::BufRead" | "std::hash::Hasher" => generation == 0,
         "std::clone::Clone" => generation == 0 && matches!(ty, Ty::Adt { .. }),
-        "std::default::Default" => generation <= 1 && matches!(ty, Ty::Adt { .. }),
+        "std::default::Default" => {
+            generation <= 1 && matches!(ty, Ty::Adt { path, .. } if !has_constructor(path))
+        }
         "std::iter::IntoIterator" => matches!(ty, Ty::Adt { path, .. } if path == "std::vec::Vec"),
         _ => false,
     }
@@ -78,4 +80,15 @@ pub fn wants_provided(trait_path: &str, name: &str, of_subject: bool, generation
     } else {
         basic && !matches!(name, "size_hint" | "nth" | "clone_from")
     }
+}
+
+/// Types that the model makes in another way.
+fn has_constructor(path: &str) -> bool {
+    path.starts_with("std::option::")
+        || path.starts_with("std::result::")
+        || path.starts_with("std::vec::")
+        || path.starts_with("std::string::")
+        || path.starts_with("std::slice::")
+        || path.starts_with("std::collections::")
+        || path.starts_with("std::boxed::")
 }

@@ -35,6 +35,8 @@ type Implementors = HashMap<(String, usize, u32, usize), Result<Vec<Ty>, Refusal
 
 /// Combinations that are looked at before giving up.
 const NODES: u32 = 120;
+/// Proof steps that one choice may take in all.
+const FUEL: u32 = 12_000;
 
 struct Open {
     name: String,
@@ -53,7 +55,10 @@ impl<'s, 'w, 'a> Chooser<'s, 'w, 'a> {
 
     /// Binds every type and const parameter of `generics` that is still open.
     pub fn choose(&self, generics: &Generics, bindings: &Bindings, flavor: usize) -> Result<Bindings, Refusal> {
-        self.choose_at(generics, bindings, flavor, 0)
+        self.solver.fuel.set(FUEL);
+        let found = self.choose_at(generics, bindings, flavor, 0);
+        self.solver.fuel.set(u32::MAX);
+        found
     }
 
     fn choose_at(
@@ -120,7 +125,7 @@ impl<'s, 'w, 'a> Chooser<'s, 'w, 'a> {
         refusal: &mut Option<Refusal>,
     ) -> Option<Bindings> {
         *nodes += 1;
-        if *nodes > NODES {
+        if *nodes > NODES || self.solver.fuel.get() == 0 {
             return None;
         }
         let Some((next, rest)) = open.split_first() else {

@@ -21,6 +21,11 @@ impl Grounder<'_, '_, '_, '_> {
                 if let Some(def) = self.world.type_def(path) {
                     self.adt(def, args, generation);
                 }
+                if path == crate::menu::TRACKED {
+                    let params = vec![("number".to_owned(), crate::menu::int())];
+                    let full = format!("{}::new({{0}})", crate::menu::TRACKED);
+                    self.made("Tracked::new", params, ty, full, generation);
+                }
                 if path == "std::boxed::Box" {
                     if let Some(GenericArg::Ty(object @ Ty::Dyn { .. })) = args.first() {
                         self.objects(object, &Pointer::Box, generation);

@@ -40,10 +40,20 @@ pub(crate) struct Grounder<'g, 's, 'w, 'a> {
     by_definition: BTreeMap<*const Function, usize>,
     known: HashSet<String>,
     queue: VecDeque<(Ty, u8)>,
+    /// Types that wait for the std model's operations until the subject has had its turn.
+    waiting: VecDeque<(Ty, u8)>,
+    phase: Phase,
     /// Types taken from the queue, with the generation they were taken at.
     done: HashMap<Ty, u8>,
     flavor: usize,
     budget: usize,
+}
+
+/// Whose operations are being made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Subject,
+    Std,
 }
 
 /// No callable gets more operations than this.
@@ -63,6 +73,8 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
             callables,
             known: HashSet::new(),
             queue: VecDeque::new(),
+            waiting: VecDeque::new(),
+            phase: Phase::Subject,
             done: HashMap::new(),
             flavor: 0,
             budget,
@@ -90,6 +102,22 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
             self.drain();
             self.free_items();
             self.extension_traits();
+            self.drain();
+            self.std_operations();
+            self.std_functions();
+            self.std_operations();
+        }
+    }
+
+    /// What the std model offers on the types that wait, and on those that this leads to.
+    fn std_operations(&mut self) {
+        while let Some((ty, generation)) = self.waiting.pop_front() {
+            if self.full() {
+                return;
+            }
+            self.phase = Phase::Std;
+            self.type_operations(&ty, generation);
+            self.phase = Phase::Subject;
             self.drain();
         }
     }
@@ -216,6 +244,7 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
                 continue;
             }
             self.done.insert(ty.clone(), generation);
+            self.waiting.push_back((ty.clone(), generation));
             self.type_operations(&ty, generation);
         }
     }
@@ -233,8 +262,10 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
                 }
             }
         }
-        self.construct(ty, generation);
         let subject = matches!(ty, Ty::Adt { path, .. } if self.world.is_subject_path(path));
+        if subject == (self.phase == Phase::Subject) {
+            self.construct(ty, generation);
+        }
         let mut receivers = vec![ty.clone()];
         if subject {
             receivers.push(Ty::reference(ty.clone()));
@@ -261,6 +292,9 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
     /// The methods of one impl for one concrete type.
     fn impl_operations(&mut self, def: &'a ImplDef, ty: &Ty, generation: u8) {
         let own = self.world.is_subject_impl(def);
+        if !own && self.phase == Phase::Subject {
+            return;
+        }
         if !own && (generation > appetite::GENERATIONS || !appetite::wants_impl(def, ty, generation)) {
             return;
         }
@@ -290,7 +324,8 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
                 return;
             }
         };
-        for function in &def.methods {
+        let methods = if own && self.phase == Phase::Std { &[][..] } else { &def.methods[..] };
+        for function in methods {
             if !own && !appetite::wants_method(function, ty, generation) {
                 continue;
             }
@@ -300,11 +335,12 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
             };
             self.method(function, &callee, &generics, &bindings, own, generation);
         }
-        for constant in &def.assoc_consts {
+        for constant in def.assoc_consts.iter().filter(|_| self.phase == Phase::Subject).collect::<Vec<_>>() {
             self.assoc_constant(constant, &named, def, &bindings, own, generation);
         }
         if let Some(trait_) = &def.trait_ {
-            if let Some(trait_def) = self.world.trait_def(&trait_.path) {
+            let turn = if self.world.is_subject_path(&trait_.path) { Phase::Subject } else { Phase::Std };
+            if let Some(trait_def) = self.world.trait_def(&trait_.path).filter(|_| turn == self.phase) {
                 self.provided(trait_def, def, &named, &apply_trait(trait_, &bindings), own, generation);
             }
         }
@@ -366,7 +402,9 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
         if self.full() {
             return self.refuse(function, Reason::Budget);
         }
-        if callable.is_some_and(|index| self.callables[index].operations.len() >= FORMS) {
+        // Every callable once before any gets variations.
+        let forms = if self.flavor == 0 { 2 } else { FORMS };
+        if callable.is_some_and(|index| self.callables[index].operations.len() >= forms) {
             return;
         }
         if let Site::Trait(self_ty, trait_) = site {
@@ -603,6 +641,9 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
         for constant in &subject.constants {
             self.constant(constant);
         }
+    }
+
+    fn std_functions(&mut self) {
         // The std model's free callables make vectors, arrays and filtered iterators of types that are in use.
         let types: Vec<Ty> = self.done.keys().cloned().collect();
         let mut wanted: Vec<Ty> = types.into_iter().filter(|ty| ty.depth() <= 4).collect();
@@ -643,9 +684,13 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
     }
 
     fn ground_std(&mut self, function: &Function, bindings: &Bindings) -> Result<(), Reason> {
-        let Some(template) = function.docs.examples.first().and_then(|text| text.strip_prefix("expr:")) else {
-            return Ok(());
-        };
+        let template = function.docs.examples.first().and_then(|text| text.strip_prefix("expr:"));
+        let plain = format!(
+            "{}({})",
+            function.path,
+            (0..function.params.len()).map(|index| format!("{{{index}}}")).collect::<Vec<_>>().join(", ")
+        );
+        let template = template.unwrap_or(&plain);
         let chosen = self.chooser.choose(&function.generics, bindings, self.flavor)?;
         let solver = self.chooser.solver;
         let params: Vec<(String, Ty)> =

@@ -56,6 +56,37 @@ pub struct OperationText {
 }
 
 impl Grounded<'_> {
+    /// Takes out what no sequence can ever call, and types that nothing mentions any more; the rest is numbered anew.
+    pub fn retain_reachable(&mut self) {
+        let (types, callable) = reach::reachable(&self.operations, |_| true);
+        let old = std::mem::take(&mut self.operations);
+        let signatures = std::mem::take(&mut self.signatures);
+        let mut numbers = BTreeMap::new();
+        let mut missing = BTreeMap::new();
+        for (index, (operation, signature)) in (0..).zip(old.operations.iter().zip(signatures)) {
+            if callable.contains(&OpId(index)) {
+                let mut operation = operation.clone();
+                for param in &mut operation.params {
+                    param.ty = self.operations.type_id(old.ty(param.ty));
+                }
+                operation.result = self.operations.type_id(old.ty(operation.result));
+                numbers.insert(OpId(index), OpId(u32::try_from(self.signatures.len()).expect("fewer than 2^32")));
+                self.operations.operations.push(operation);
+                self.signatures.push(signature);
+            } else {
+                let lacking = operation.params.iter().find(|param| !reach::offers(&old, &types, param.take, param.ty));
+                let name = lacking.map_or_else(String::new, |param| old.ty(param.ty).to_string());
+                missing.insert(OpId(index), Reason::NoMaker(name));
+            }
+        }
+        self.reject(&missing);
+        for callable in &mut self.callables {
+            for id in &mut callable.operations {
+                *id = numbers[id];
+            }
+        }
+    }
+
     pub fn text(&self, id: OpId) -> OperationText {
         let index = id.0 as usize;
         let operation = self.operations.get(id);

@@ -203,7 +203,7 @@ impl Signature {
             .collect();
         let uses: String = traits.iter().map(|path| format!("#[allow(unused_imports)] use {path} as _; ")).collect();
         format!(
-            "pub fn {name}<{}>({}) -> {result} {}{}{{ {uses}{} }}\n",
+            "fn {name}<{}>({}) -> {result} {}{}{{ {uses}{} }}\n",
             order.join(", "),
             params.join(", "),
             if bounds.is_empty() { "" } else { "where " },

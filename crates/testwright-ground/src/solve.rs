@@ -23,18 +23,20 @@ pub struct Solver<'w, 'a> {
     pub world: &'w World<'a>,
     fresh: Cell<u32>,
     steps: Cell<u32>,
+    /// Steps that the search under way may still take in all.
+    pub fuel: Cell<u32>,
     /// Answers to closed questions.
     known: RefCell<HashMap<(Ty, TraitRef), Answer>>,
 }
 
 /// Proofs deeper than this are not followed.
-const DEPTH: u32 = 6;
+const DEPTH: u32 = 5;
 /// Steps that one question may take.
-const STEPS: u32 = 20_000;
+const STEPS: u32 = 1_500;
 
 impl<'w, 'a> Solver<'w, 'a> {
     pub fn new(world: &'w World<'a>) -> Self {
-        Solver { world, fresh: Cell::new(0), steps: Cell::new(0), known: RefCell::default() }
+        Solver { world, fresh: Cell::new(0), steps: Cell::new(0), fuel: Cell::new(u32::MAX), known: RefCell::default() }
     }
 
     /// Whether `ty: trait_`; binds open parameters of both if there is one way to.
@@ -57,7 +59,8 @@ impl<'w, 'a> Solver<'w, 'a> {
 
     fn goal(&self, ty: &Ty, trait_: &TraitRef, bindings: &mut Bindings, depth: u32) -> Answer {
         self.steps.set(self.steps.get() + 1);
-        if depth > DEPTH || self.steps.get() > STEPS {
+        self.fuel.set(self.fuel.get().saturating_sub(1));
+        if depth > DEPTH || self.steps.get() > STEPS || self.fuel.get() == 0 {
             return Answer::Maybe;
         }
         let ty = self.reduce(&apply(ty, bindings), depth);
@@ -77,6 +80,24 @@ impl<'w, 'a> Solver<'w, 'a> {
                 return Answer::Yes;
             }
         }
+        if matches!(&ty, Ty::Adt { path, .. } if path == crate::menu::TRACKED) {
+            let own = matches!(
+                trait_.path.as_str(),
+                "std::clone::Clone" | "std::cmp::PartialEq" | "std::cmp::Eq" | "std::cmp::PartialOrd" | "std::cmp::Ord"
+                    | "std::hash::Hash" | "std::fmt::Debug" | "std::default::Default"
+            );
+            if own {
+                // `PartialEq<U>` with `U` open means itself.
+                for arg in &trait_.args {
+                    if let GenericArg::Ty(arg) = arg {
+                        if !self.unify(arg, &ty, bindings) {
+                            return Answer::No;
+                        }
+                    }
+                }
+                return Answer::Yes;
+            }
+        }
         let closed = ty.is_ground() && is_closed(&trait_);
         if closed {
             let key = (ty.erased(), erase(&trait_));
@@ -84,7 +105,7 @@ impl<'w, 'a> Solver<'w, 'a> {
                 return *answer;
             }
             let answer = self.by_impls(&ty, &trait_, bindings, depth);
-            if answer != Answer::Maybe || depth == 0 {
+            if (answer != Answer::Maybe || depth == 0) && self.fuel.get() > 0 {
                 self.known.borrow_mut().insert(key, answer);
             }
             return answer;

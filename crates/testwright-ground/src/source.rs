@@ -14,7 +14,7 @@ pub fn type_text(ty: &Ty) -> String {
 
 /// The wrapper that reads its arguments from cells, makes the call and writes the result.
 pub fn wrapper(operations: &Operations, index: usize, operation: &Operation) -> String {
-    let mut text = format!("pub unsafe fn w{index}(a: *const *mut u8, r: *mut u8) {{\n");
+    let mut text = format!("unsafe fn w{index}(a: *const *mut u8, r: *mut u8) {{\n");
     for (i, param) in operation.params.iter().enumerate() {
         let ty = type_text(operations.ty(param.ty));
         let line = match param.take {

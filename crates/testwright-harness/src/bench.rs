@@ -1,16 +1,17 @@
 //! Emitted tests against the subject: which of them compile, and their executables. Running them is done elsewhere.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::PathBuf;
 
 use cargo_metadata::Message;
 
+use crate::bisect;
 use crate::cargo::Cargo;
 use crate::diagnosis::{Diagnosis, diagnose};
 use crate::digest::Digest;
 use crate::error::HarnessError;
 use crate::files;
-use crate::harness::lock;
 use crate::manifest;
 use crate::places::Places;
 use crate::subject::Subject;
@@ -58,22 +59,21 @@ impl TestBench {
         if !lock.exists() {
             files::write(&lock, subject.recipe.lock.as_bytes())?;
         }
+        files::forget_old(&root, "bench-");
         Ok(TestBench { root, subject: subject.clone(), places: places.clone(), key })
     }
 
-    /// Which of the items compile, all in one crate; for the others the compiler's words in one line. Each is wrapped in a
+    /// Which of the items pass `cargo check`, all in one crate (lints on constant arithmetic show only in
+    /// [`TestBench::compile`]); for the others the compiler's words in one line. Each is wrapped in a
     /// module of its own, so that names may meet.
     pub fn check_bulk(&self, items: &[String]) -> Result<Vec<Result<(), String>>, HarnessError> {
-        let _guard = lock(&self.places)?;
+        let _guard = self.lock()?;
         let mut verdicts = vec![Ok(()); items.len()];
         for _ in 0..MAX_ROUNDS {
             if verdicts.iter().all(Result::is_err) {
                 break;
             }
-            let diagnosis = match self.check_once(items, &verdicts)? {
-                Some(diagnosis) => diagnosis,
-                None => return Ok(verdicts),
-            };
+            let Some(diagnosis) = self.check_once(items, &verdicts)? else { return Ok(verdicts) };
             if diagnosis.blamed.is_empty() {
                 return self.check_apart(items, verdicts, &diagnosis);
             }
@@ -100,10 +100,7 @@ impl TestBench {
             text.push_str(&piece);
         }
         self.replace_tests(&BTreeMap::from([("bulk".to_owned(), text)]))?;
-        let outcome = self
-            .cargo("check", &Variant::from(Confirm::debug()))
-            .args(["--test", "bulk"])
-            .run()?;
+        let outcome = self.cargo("check", Variant::from(Confirm::debug())).args(["--test", "bulk"]).run()?;
         if outcome.success {
             return Ok(None);
         }
@@ -117,23 +114,23 @@ impl TestBench {
         Ok(Some(diagnose(&outcome, |file| file.starts_with(&self.root), piece_at)))
     }
 
-    /// The errors name no line, so each item is tried alone.
+    /// The errors name no line, so parts are tried.
     fn check_apart(
         &self,
         items: &[String],
         mut verdicts: Vec<Result<(), String>>,
         diagnosis: &Diagnosis<usize>,
     ) -> Result<Vec<Result<(), String>>, HarnessError> {
-        let words = diagnosis.unexplained.first().and_then(|text| text.lines().next()).unwrap_or("does not compile");
-        for index in 0..items.len() {
-            if verdicts[index].is_err() {
-                continue;
-            }
-            let alone: Vec<_> =
-                (0..items.len()).map(|other| if other == index { Ok(()) } else { Err(String::new()) }).collect();
-            if self.check_once(items, &alone)?.is_some() {
-                verdicts[index] = Err(words.to_owned());
-            }
+        let words = diagnosis.unexplained.first().and_then(|text| text.lines().next());
+        let open = (0..items.len()).filter(|index| verdicts[*index].is_ok()).collect();
+        let bad = bisect::culprits(&open, &mut 0, &mut |part| {
+            let chosen: Vec<_> = (0..items.len())
+                .map(|index| if part.contains(&index) { Ok(()) } else { Err(String::new()) })
+                .collect();
+            Ok(self.check_once(items, &chosen)?.is_some())
+        })?;
+        for index in bad {
+            verdicts[index] = Err(words.unwrap_or("does not compile").to_owned());
         }
         Ok(verdicts)
     }
@@ -150,7 +147,7 @@ impl TestBench {
         files::make_folder(&kept)?;
         let names: Vec<String> = tests.iter().map(|test| self.target_name(test)).collect();
         let path = |name: &str| kept.join(format!("{name}-{}", variant.name()));
-        let _guard = lock(&self.places)?;
+        let _guard = self.lock()?;
         let wanted: BTreeMap<String, String> = names
             .iter()
             .zip(tests)
@@ -160,7 +157,7 @@ impl TestBench {
         let mut errors = BTreeMap::<String, String>::new();
         if !wanted.is_empty() {
             self.replace_tests(&wanted)?;
-            let outcome = self.cargo("build", &variant).args(["--test", "*"]).run()?;
+            let outcome = self.cargo("build", variant).args(["--test", "*"]).run()?;
             for message in outcome.messages() {
                 match message {
                     Message::CompilerArtifact(artifact) => {
@@ -192,9 +189,15 @@ impl TestBench {
         Ok(names.iter().map(verdict).collect())
     }
 
+    /// Tests have a target folder of their own, so that they are compiled while a worker is built.
+    fn lock(&self) -> Result<File, HarnessError> {
+        self.places.lock("lock-bench")
+    }
+
     fn target_name(&self, test: &TestSource) -> String {
         let digest = Digest::new().text(&self.key).text(&test.text).finish();
-        let name: String = test.name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).take(80).collect();
+        let name: String =
+            test.name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).take(80).collect();
         format!("{name}_{}", &digest[..12])
     }
 
@@ -208,12 +211,12 @@ impl TestBench {
         Ok(())
     }
 
-    fn cargo(&self, subcommand: &str, variant: &Variant) -> Cargo<'_> {
+    fn cargo(&self, subcommand: &str, variant: Variant) -> Cargo<'_> {
         let plan = Plan { sanitizer: variant.sanitizer, ..self.subject.plan() };
         Cargo::new(&self.places, subcommand, &self.subject.root)
             .manifest(&self.root.join("Cargo.toml"))
             .args(["--message-format=json", "--keep-going"])
             .args(variant.arguments())
-            .compiles(&self.subject.host, plan)
+            .compiles(&self.subject.host, plan, &self.places.bench())
     }
 }

@@ -10,11 +10,14 @@ use crate::workspace::{Step, Workspace};
 /// So many parts are compiled; what is not told apart by then is dropped together.
 const MAX_RUNS: u32 = 80;
 
+/// Asks whether a part fails.
+pub(crate) type Question<'a> = dyn FnMut(&BTreeSet<usize>) -> Result<bool, HarnessError> + 'a;
+
 /// Drops the operations or types without which the step would not fail; returns how often it was run. Errors if the step fails
 /// without any of them.
 pub(crate) fn drop_culprits(
     workspace: &Workspace,
-    step: Step<'_>,
+    step: Step,
     selected: &mut Selected,
     unexplained: &[String],
     outcome: &Outcome,
@@ -26,17 +29,18 @@ pub(crate) fn drop_culprits(
         Step::Worker(variant) => Step::Wrappers(variant),
         other => other,
     };
-    let mut search = Search { workspace, step, selected, runs: 0 };
+    let extent = &selected.extent;
+    let mut runs = 1;
+    let fails = |operations: &BTreeSet<usize>, types: &BTreeSet<usize>| {
+        workspace.run(step, &narrowed(extent, operations, types)).map(|(outcome, _)| !outcome.success)
+    };
     let none = BTreeSet::new();
-    let all_types = search.selected.extent.types.clone();
-    if search.fails(&none, &none)? {
+    if fails(&none, &none)? {
         return Err(HarnessError::internal(format!("the generated harness does not compile:\n{rendered}")));
     }
-    let bad_types = search.culprits(&all_types, &|search, types| search.fails(&none, types))?;
-    let good_types: BTreeSet<usize> = all_types.difference(&bad_types).copied().collect();
-    let operations = search.selected.extent.operations.clone();
-    let bad = search.culprits(&operations, &|search, operations| search.fails(operations, &good_types))?;
-    let runs = search.runs;
+    let bad_types = culprits(&extent.types, &mut runs, &mut |types| fails(&none, types))?;
+    let good_types: BTreeSet<usize> = extent.types.difference(&bad_types).copied().collect();
+    let bad = culprits(&extent.operations, &mut runs, &mut |operations| fails(operations, &good_types))?;
     if bad.is_empty() && bad_types.is_empty() {
         return Err(HarnessError::internal(format!("the worker does not compile:\n{rendered}")));
     }
@@ -49,6 +53,41 @@ pub(crate) fn drop_culprits(
     Ok(runs)
 }
 
+/// The members of `set` that fail by themselves. `runs` counts the questions asked.
+pub(crate) fn culprits(
+    set: &BTreeSet<usize>,
+    runs: &mut u32,
+    fails: &mut Question<'_>,
+) -> Result<BTreeSet<usize>, HarnessError> {
+    let mut ask = |part: &BTreeSet<usize>, runs: &mut u32| {
+        *runs += 1;
+        fails(part)
+    };
+    let mut found = BTreeSet::new();
+    let mut waiting = Vec::new();
+    if !set.is_empty() && ask(set, runs)? {
+        waiting.push(set.clone());
+    }
+    // Each set that waits is known to fail.
+    while let Some(mut left) = waiting.pop() {
+        if left.len() == 1 || *runs >= MAX_RUNS {
+            found.extend(left);
+            continue;
+        }
+        let middle = left.iter().nth(left.len() / 2).copied().unwrap_or_default();
+        let right = left.split_off(&middle);
+        let left_fails = ask(&left, runs)?;
+        // If the left half is fine, the fault must be in the right one.
+        if !left_fails || ask(&right, runs)? {
+            waiting.push(right);
+        }
+        if left_fails {
+            waiting.push(left);
+        }
+    }
+    Ok(found)
+}
+
 /// `error[E0080]: words` as `E0080: words`.
 fn in_our_form(line: &str) -> String {
     match line.strip_prefix("error[") {
@@ -57,50 +96,26 @@ fn in_our_form(line: &str) -> String {
     }
 }
 
-struct Search<'a> {
-    workspace: &'a Workspace,
-    step: Step<'a>,
-    selected: &'a Selected,
-    runs: u32,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Search<'_> {
-    fn fails(&mut self, operations: &BTreeSet<usize>, types: &BTreeSet<usize>) -> Result<bool, HarnessError> {
-        self.runs += 1;
-        let extent = narrowed(&self.selected.extent, operations, types);
-        let (outcome, _) = self.workspace.run(self.step, &extent)?;
-        Ok(!outcome.success)
+    #[test]
+    fn culprits_are_told_apart_in_few_runs() {
+        let bad = BTreeSet::from([3, 700, 701]);
+        let all: BTreeSet<usize> = (0..1000).collect();
+        let mut runs = 0;
+        let found = culprits(&all, &mut runs, &mut |part| Ok(!part.is_disjoint(&bad))).expect("no error");
+        assert_eq!(found, bad);
+        assert!(runs < 60, "{runs}");
     }
 
-    /// The members of `set` that fail by themselves.
-    fn culprits(
-        &mut self,
-        set: &BTreeSet<usize>,
-        fails: &dyn Fn(&mut Self, &BTreeSet<usize>) -> Result<bool, HarnessError>,
-    ) -> Result<BTreeSet<usize>, HarnessError> {
-        if set.is_empty() || !fails(self, set)? {
-            return Ok(BTreeSet::new());
-        }
-        let mut found = BTreeSet::new();
-        let mut waiting = vec![set.clone()];
-        // Each set here is known to fail.
-        while let Some(set) = waiting.pop() {
-            if set.len() == 1 || self.runs >= MAX_RUNS {
-                found.extend(set);
-                continue;
-            }
-            let mut left = set;
-            let middle = left.iter().nth(left.len() / 2).copied().unwrap_or_default();
-            let right = left.split_off(&middle);
-            let left_fails = fails(self, &left)?;
-            // If the left half is fine, the fault must be in the right one.
-            if !left_fails || fails(self, &right)? {
-                waiting.push(right);
-            }
-            if left_fails {
-                waiting.push(left);
-            }
-        }
-        Ok(found)
+    #[test]
+    fn what_is_not_told_apart_in_time_goes_together() {
+        let all: BTreeSet<usize> = (0..1000).collect();
+        let mut runs = 0;
+        let found = culprits(&all, &mut runs, &mut |_| Ok(true)).expect("no error");
+        assert_eq!(found, all);
+        assert!(runs <= MAX_RUNS + 2, "{runs}");
     }
 }

@@ -64,11 +64,10 @@ impl<'a> Cargo<'a> {
         self.arg("--manifest-path").arg(path)
     }
 
-    /// Compiles with our target folder, for the host alone whatever the user's configuration says, through our wrapper.
-    pub fn compiles(mut self, host: &str, plan: Plan) -> Self {
+    /// Compiles into a target folder of ours, for the host alone whatever the user's configuration says, through our wrapper.
+    pub fn compiles(mut self, host: &str, plan: Plan, target_dir: &Path) -> Self {
         self.plan = Some(plan);
-        let build = self.places.build();
-        let wide = self.arg("--target").arg(host).arg("--target-dir").arg(build);
+        let wide = self.arg("--target").arg(host).arg("--target-dir").arg(target_dir);
         match wide.places.jobs {
             Some(jobs) => wide.arg("--jobs").arg(jobs.to_string()),
             None => wide,
@@ -78,12 +77,14 @@ impl<'a> Cargo<'a> {
     /// Runs it; if the network is missing, runs it again on what is on the disk.
     pub fn run(&self) -> Result<Outcome, HarnessError> {
         let outcome = self.run_once(self.places.offline)?;
-        if outcome.success || self.places.offline || !is_network_trouble(&outcome.stderr) {
+        if outcome.success || !is_network_trouble(&outcome.stderr) {
             return Ok(outcome);
         }
-        let again = self.run_once(true)?;
-        if again.success || !is_network_trouble(&again.stderr) {
-            return Ok(again);
+        if !self.places.offline {
+            let again = self.run_once(true)?;
+            if again.success || !is_network_trouble(&again.stderr) {
+                return Ok(again);
+            }
         }
         Err(HarnessError::environment(
             format!("the package registry cannot be reached:\n{}", outcome.error_text()),
@@ -161,7 +162,10 @@ fn command(program: &OsStr, folder: &Path) -> Result<Command, HarnessError> {
         if text.starts_with("CARGO_PKG_")
             || text.starts_with("CARGO_MANIFEST_")
             || text.starts_with("CARGO_BIN_")
-            || matches!(&*text, "CARGO_PRIMARY_PACKAGE" | "CARGO_CRATE_NAME" | "CARGO_TARGET_TMPDIR" | "OUT_DIR")
+            || matches!(
+                &*text,
+                "CARGO_PRIMARY_PACKAGE" | "CARGO_CRATE_NAME" | "CARGO_TARGET_TMPDIR" | "OUT_DIR"
+            )
         {
             command.env_remove(&name);
         }

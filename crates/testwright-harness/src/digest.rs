@@ -36,7 +36,7 @@ impl Digest {
     }
 
     /// Every file of a package that its library may be made of: not its tests, benches and examples, not hidden
-    /// files, not packages inside it.
+    /// files, not packages and caches inside it.
     pub fn package(&mut self, root: &Path) -> io::Result<()> {
         self.folder(root, root)
     }
@@ -49,13 +49,15 @@ impl Digest {
             let name = entry.file_name();
             let name = name.to_string_lossy();
             let top = folder == root;
-            if name.starts_with('.') || (top && name == "Cargo.lock") {
+            if name.starts_with('.') || (top && matches!(&*name, "Cargo.lock" | "testwright.toml")) {
                 continue;
             }
             let Ok(facts) = fs::metadata(&path) else { continue };
             if facts.is_dir() {
                 let aside = matches!(&*name, "target" | "tests" | "benches" | "examples");
-                if !(top && aside) && !path.join("Cargo.toml").exists() && !entry.file_type()?.is_symlink() {
+                let foreign = ["Cargo.toml", "CACHEDIR.TAG"].iter().any(|name| path.join(name).exists());
+                let skipped = (top && aside) || foreign || entry.file_type()?.is_symlink();
+                if !skipped {
                     self.folder(root, &path)?;
                 }
                 continue;

@@ -105,7 +105,8 @@ mod tests {
 
     #[test]
     fn a_full_disk_comes_with_advice() {
-        let error = HarnessError::io("cannot write", Path::new("/x"), &io::Error::from(io::ErrorKind::StorageFull));
+        let error =
+            HarnessError::io("cannot write", Path::new("/x"), &io::Error::from(io::ErrorKind::StorageFull));
         assert_eq!(error.exit_code(), 6);
         assert!(error.advice().is_some_and(|advice| advice.starts_with("free some disk space")));
     }

@@ -33,19 +33,14 @@ pub fn read(path: &Path) -> Result<String, HarnessError> {
     fs::read_to_string(path).map_err(|error| HarnessError::io("cannot read", path, &error))
 }
 
+/// Copies a program in one step: a program that runs keeps its own file, and half a copy is never seen.
 pub fn copy(from: &Path, to: &Path) -> Result<(), HarnessError> {
-    if let Some(folder) = to.parent() {
-        make_folder(folder)?;
-    }
-    // A running program's file cannot be overwritten, but it can be replaced.
-    match fs::remove_file(to) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(HarnessError::io("cannot replace", to, &error));
-        }
-        _ => {}
-    }
-    fs::copy(from, to).map_err(|error| HarnessError::io("cannot write", to, &error))?;
-    Ok(())
+    let folder = to.parent().unwrap_or(Path::new("."));
+    make_folder(folder)?;
+    let fail = |error: io::Error| HarnessError::io("cannot write", to, &error);
+    let half = tempfile::Builder::new().prefix(".tw").tempfile_in(folder).map_err(fail)?.into_temp_path();
+    fs::copy(from, &half).map_err(fail)?;
+    half.persist(to).map_err(|error| fail(error.error))
 }
 
 /// Copies a folder without what steers cargo and git; every file becomes writable.
@@ -77,5 +72,23 @@ pub fn remove_folder(path: &Path) -> Result<(), HarnessError> {
             Err(HarnessError::io("cannot remove", path, &error))
         }
         _ => Ok(()),
+    }
+}
+
+/// Removes the neighbours of `current` whose names start alike, but for the last few.
+pub fn forget_old(current: &Path, prefix: &str) {
+    const KEPT: usize = 4;
+    let Some(folder) = current.parent() else { return };
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let mut old: Vec<_> = entries
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix) && entry.path() != current)
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .collect();
+    old.sort();
+    let surplus = old.len().saturating_sub(KEPT - 1);
+    for (_, path) in old.into_iter().take(surplus) {
+        // Another run may just have removed it.
+        let _ = remove_folder(&path);
     }
 }

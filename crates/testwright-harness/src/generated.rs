@@ -85,7 +85,9 @@ impl Generated {
 
     fn wrappers(&mut self, source: &HarnessSource, extent: &Extent) {
         let mut root = File::default();
-        root.push("#![allow(warnings)]\n#![recursion_limit = \"512\"]\nextern crate testwright_runtime as tw;");
+        root.push(
+            "#![allow(warnings)]\n#![recursion_limit = \"512\"]\nextern crate testwright_runtime as tw;",
+        );
         let mut table = File::default();
         table.push("use crate::*;\n\npub static OPERATIONS: &[tw::Operation] = &[");
         for (at, chunk) in source.operations.chunks(WRAPPERS_A_FILE).enumerate() {
@@ -96,8 +98,14 @@ impl Generated {
             for (within, operation) in chunk.iter().enumerate() {
                 let index = at * WRAPPERS_A_FILE + within;
                 if extent.operations.contains(&index) {
-                    file.push_piece(&format!("pub {}", operation.wrapper.trim_start()), Piece::Operation(index));
-                    table.push_piece(&operation_entry(at, index, operation.arity, operation.result), Piece::Operation(index));
+                    file.push_piece(
+                        &format!("pub {}", operation.wrapper.trim_start()),
+                        Piece::Operation(index),
+                    );
+                    table.push_piece(
+                        &operation_entry(at, index, operation.arity, operation.result),
+                        Piece::Operation(index),
+                    );
                 } else {
                     table.push(&format!(
                         "    tw::Operation {{ call: removed, arity: {}, result: 0 }},",
@@ -179,7 +187,8 @@ mod tests {
             assert_eq!(file.text.lines().count(), file.lines, "{name}");
             for (at, line) in file.text.lines().enumerate() {
                 if let Some(number) = line.strip_prefix("pub unsafe fn w") {
-                    let index = number.split('(').next().and_then(|text| text.parse().ok()).expect("a number");
+                    let index =
+                        number.split('(').next().and_then(|text| text.parse().ok()).expect("a number");
                     for line in [at + 1, at + 2] {
                         assert_eq!(generated.piece_at(name, line, root), Some(Piece::Operation(index)));
                     }

@@ -1,7 +1,6 @@
 //! The pruned harness and its binaries, one a variant; what an earlier run has done is taken from the work folder.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -19,7 +18,7 @@ use crate::prune::{self, Pruned, Selected};
 use crate::source::HarnessSource;
 use crate::subject::Subject;
 use crate::variant::Variant;
-use crate::workspace::{self, Step, Workspace};
+use crate::workspace::{Step, Workspace};
 
 #[derive(Debug)]
 pub struct Harness {
@@ -59,7 +58,7 @@ pub fn prepare(subject: &Subject, source: &HarnessSource, places: &Places) -> Re
     let key = key(subject, source);
     let root = Workspace::folder(subject, places, &key);
     files::make_folder(&root)?;
-    let _guard = lock(places)?;
+    let _guard = places.lock("lock")?;
     let workspace =
         Workspace { root, subject: subject.clone(), source: source.clone(), places: places.clone() };
     workspace.write()?;
@@ -70,7 +69,7 @@ pub fn prepare(subject: &Subject, source: &HarnessSource, places: &Places) -> Re
     let pruned = prune::prune(&workspace)?;
     let harness = Harness { workspace, pruned, late: Mutex::default() };
     harness.store(&Late::default())?;
-    workspace::forget_old(&harness.workspace.root);
+    files::forget_old(&harness.workspace.root, "harness-");
     Ok(harness)
 }
 
@@ -98,9 +97,9 @@ impl Harness {
         if binary.exists() {
             return Ok(built(&late, true));
         }
-        let _guard = lock(&self.workspace.places)?;
+        let _guard = self.workspace.places.lock("lock")?;
         let mut selected = self.selected(&late);
-        let (_, outcome) = prune::settle(&self.workspace, Step::Worker(variant), &mut selected)?;
+        let (_, outcome) = prune::settle(&self.workspace, Step::Worker(*variant), &mut selected)?;
         let found = self.late_of(&selected);
         if found != *late {
             // Binaries of other variants still work: what they hold too much is not called.
@@ -142,7 +141,8 @@ impl Harness {
             pruned: self.pruned.clone(),
             late: late.clone(),
         };
-        let text = serde_json::to_string(&stored).map_err(|error| HarnessError::internal(error.to_string()))?;
+        let text =
+            serde_json::to_string(&stored).map_err(|error| HarnessError::internal(error.to_string()))?;
         files::write(&self.workspace.root.join("pruned.json"), text.as_bytes())
     }
 }
@@ -169,13 +169,4 @@ fn executable(outcome: &Outcome) -> Option<PathBuf> {
         }
         _ => None,
     })
-}
-
-/// Keeps other runs of the tool off the shared build folder until it is dropped.
-pub(crate) fn lock(places: &Places) -> Result<File, HarnessError> {
-    let path = places.work.join("lock");
-    let fail = |error: std::io::Error| HarnessError::io("cannot lock", &path, &error);
-    let file = File::create(&path).map_err(fail)?;
-    file.lock().map_err(fail)?;
-    Ok(file)
 }

@@ -18,6 +18,7 @@ use crate::subject::{self, Recipe, Subject, in_code};
 
 /// Finds what the user selected. Nothing is written outside `places.work`.
 pub fn locate(selection: &Selection, places: &Places) -> Result<Subject, HarnessError> {
+    let _guard = places.lock("lock")?;
     match selection {
         Selection::Local { manifest_path, package, features } => {
             let metadata = metadata::without_dependencies(manifest_path.as_deref(), places)?;
@@ -140,7 +141,7 @@ fn check(subject: &Subject, manifest: &Path, places: &Places) -> Result<(), Harn
     let outcome = Cargo::new(places, "check", &subject.root)
         .manifest(manifest)
         .args(["--message-format=json", "--lib", "--package", &subject.package_id])
-        .compiles(&subject.host, subject.plan())
+        .compiles(&subject.host, subject.plan(), &places.build())
         .run()?;
     if outcome.success {
         return Ok(());
@@ -169,10 +170,9 @@ fn choose<'a>(
             });
     }
     let nearest = nearest_manifest(manifest);
-    if let Some(package) = members
-        .iter()
-        .find(|package| nearest.as_ref().is_some_and(|path| same_file(path, package.manifest_path.as_std_path())))
-    {
+    if let Some(package) = members.iter().find(|package| {
+        nearest.as_ref().is_some_and(|path| same_file(path, package.manifest_path.as_std_path()))
+    }) {
         return Ok(package);
     }
     if let [only] = members.as_slice() {

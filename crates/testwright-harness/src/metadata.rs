@@ -9,10 +9,20 @@ use crate::error::HarnessError;
 use crate::places::Places;
 
 /// The packages of a workspace; without their dependencies, because resolving these would make a lock file.
-pub(crate) fn without_dependencies(manifest: Option<&Path>, places: &Places) -> Result<Metadata, HarnessError> {
-    let folder = std::env::current_dir().map_err(|error| HarnessError::io("cannot use", Path::new("."), &error))?;
+pub(crate) fn without_dependencies(
+    manifest: Option<&Path>,
+    places: &Places,
+) -> Result<Metadata, HarnessError> {
+    let here =
+        |path: &Path| std::path::absolute(path).map_err(|error| HarnessError::io("cannot use", path, &error));
+    let manifest = manifest.map(here).transpose()?;
+    // Configuration is that of the package's folder, from wherever it is named.
+    let folder = match manifest.as_deref().and_then(Path::parent).filter(|folder| folder.is_dir()) {
+        Some(folder) => folder.to_owned(),
+        None => here(Path::new("."))?,
+    };
     let mut command = Cargo::new(places, "metadata", &folder).args(["--format-version", "1", "--no-deps"]);
-    if let Some(manifest) = manifest {
+    if let Some(manifest) = &manifest {
         command = command.manifest(manifest);
     }
     let outcome = command.run()?;
@@ -34,7 +44,12 @@ pub(crate) fn without_dependencies(manifest: Option<&Path>, places: &Places) -> 
 }
 
 /// Everything that one of our own workspaces depends on.
-pub(crate) fn resolved(manifest: &Path, folder: &Path, host: &str, places: &Places) -> Result<Outcome, HarnessError> {
+pub(crate) fn resolved(
+    manifest: &Path,
+    folder: &Path,
+    host: &str,
+    places: &Places,
+) -> Result<Outcome, HarnessError> {
     Cargo::new(places, "metadata", folder)
         .args(["--format-version", "1", "--filter-platform", host])
         .manifest(manifest)

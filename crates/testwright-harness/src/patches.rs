@@ -46,6 +46,9 @@ mod tests {
         )
         .expect("writable");
         let text = of_workspace(dir.path()).expect("readable");
-        assert!(text.contains(&format!("path = \"{}\"", dir.path().join("vendored/foo").display())), "{text}");
+        assert!(
+            text.contains(&format!("path = \"{}\"", dir.path().join("vendored/foo").display())),
+            "{text}"
+        );
     }
 }

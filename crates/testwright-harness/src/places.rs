@@ -1,5 +1,7 @@
 //! Where our own files go: the folder that may be written, and the programs and limits that every cargo command shares.
 
+use std::ffi::OsString;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::{env, io};
 
@@ -36,40 +38,48 @@ impl Places {
                     .join("testwright")
             }
         };
-        if env::var_os("TESTWRIGHT_CACHE").is_some_and(|folder| !folder.is_empty()) {
-            return Places::at(cache_for(&wanted)?);
-        }
-        match writable(&wanted) {
-            Ok(()) => Places::at(wanted),
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
-                ) =>
-            {
-                Places::at(cache_for(&wanted)?)
-            }
-            Err(error) => Err(HarnessError::io("cannot write to", &wanted, &error)),
-        }
+        Places::at(first_writable(wanted, &|name| env::var_os(name))?)
     }
 
     /// A folder of the caller's choice.
     pub fn at(work: impl Into<PathBuf>) -> Result<Places, HarnessError> {
         let places = Places::unwritten(absolute(&work.into())?)?;
         writable(&places.work).map_err(|error| HarnessError::io("cannot write to", &places.work, &error))?;
+        // The sign by which backups, and our own cache keys, leave such folders out.
+        files::write_if_changed(
+            &places.work.join("CACHEDIR.TAG"),
+            "Signature: 8a477f597d28d172789f06886806bc55\n# Made by testwright; may be removed at any time.\n",
+        )?;
         Ok(places)
     }
 
     fn unwritten(work: PathBuf) -> Result<Places, HarnessError> {
         let wrapper = env::current_exe().map_err(|error| {
-            HarnessError::environment(format!("the tool's own program cannot be found: {error}"), "is /proc mounted?")
+            HarnessError::environment(
+                format!("the tool's own program cannot be found: {error}"),
+                "is /proc mounted?",
+            )
         })?;
         Ok(Places { work, wrapper, offline: false, jobs: None })
     }
 
-    /// Cargo's target folder for everything that we compile.
+    /// Cargo's target folder for the subject, the harness and their documentation.
     pub(crate) fn build(&self) -> PathBuf {
         self.work.join("build")
+    }
+
+    /// Cargo's target folder for emitted tests.
+    pub(crate) fn bench(&self) -> PathBuf {
+        self.work.join("build-bench")
+    }
+
+    /// Keeps other runs of the tool off what the named lock guards, until it is dropped.
+    pub(crate) fn lock(&self, name: &str) -> Result<File, HarnessError> {
+        let path = self.work.join(name);
+        let fail = |error: io::Error| HarnessError::io("cannot lock", &path, &error);
+        let file = File::create(&path).map_err(fail)?;
+        file.lock().map_err(fail)?;
+        Ok(file)
     }
 }
 
@@ -82,12 +92,23 @@ fn writable(folder: &Path) -> io::Result<()> {
     tempfile::tempfile_in(folder).map(drop)
 }
 
-/// The folder in the user's cache that stands for one that cannot be written.
-fn cache_for(wanted: &Path) -> Result<PathBuf, HarnessError> {
-    let named = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let cache = named("TESTWRIGHT_CACHE")
+/// `wanted` if it can be written and the user names no other folder, else one in the user's cache that stands for it.
+fn first_writable(
+    wanted: PathBuf,
+    variable: &dyn Fn(&str) -> Option<OsString>,
+) -> Result<PathBuf, HarnessError> {
+    let named = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let explicit = named("TESTWRIGHT_CACHE");
+    if explicit.is_none() {
+        match writable(&wanted) {
+            Ok(()) => return Ok(wanted),
+            Err(error) if is_forbidden(&error) => {}
+            Err(error) => return Err(HarnessError::io("cannot write to", &wanted, &error)),
+        }
+    }
+    let cache = explicit
         .or_else(|| named("XDG_CACHE_HOME").map(|cache| cache.join("testwright")))
-        .or_else(|| env::home_dir().map(|home| home.join(".cache/testwright")))
+        .or_else(|| named("HOME").map(|home| home.join(".cache/testwright")))
         .ok_or_else(|| {
             HarnessError::environment(
                 format!("`{}` cannot be written and there is no home folder", wanted.display()),
@@ -95,7 +116,35 @@ fn cache_for(wanted: &Path) -> Result<PathBuf, HarnessError> {
             )
         })?;
     let key = Digest::new().text(&wanted.to_string_lossy()).finish();
-    let folder = cache.join(&key[..16]);
-    files::make_folder(&folder)?;
-    Ok(folder)
+    Ok(cache.join(&key[..16]))
+}
+
+fn is_forbidden(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_that_cannot_be_written_leads_to_the_cache() {
+        // Nobody can make folders there, root included.
+        let wanted = PathBuf::from("/sys/kernel/testwright");
+        let variable = |name: &str| (name == "HOME").then(|| OsString::from("/home/me"));
+        let folder = first_writable(wanted.clone(), &variable).expect("a cache");
+        assert!(folder.starts_with("/home/me/.cache/testwright"), "{}", folder.display());
+        let error = first_writable(wanted, &|_| None).expect_err("nowhere to write");
+        assert_eq!(error.exit_code(), 6);
+    }
+
+    #[test]
+    fn the_users_own_choice_comes_first() {
+        let dir = tempfile::tempdir().expect("a scratch folder");
+        let wanted = dir.path().join("target/testwright");
+        let folder = first_writable(wanted.clone(), &|_| None).expect("writable");
+        assert_eq!(folder, wanted);
+        let variable = |name: &str| (name == "TESTWRIGHT_CACHE").then(|| OsString::from("/cache"));
+        assert!(first_writable(wanted, &variable).expect("a cache").starts_with("/cache"));
+    }
 }

@@ -40,7 +40,8 @@ pub(crate) struct Selected {
 
 impl Selected {
     pub fn all(source: &HarnessSource) -> Selected {
-        let with_checks = source.operations.iter().enumerate().filter(|(_, operation)| !operation.checks.is_empty());
+        let with_checks =
+            source.operations.iter().enumerate().filter(|(_, operation)| !operation.checks.is_empty());
         Selected {
             extent: Extent {
                 checks: with_checks.map(|(index, _)| (index, 0)).collect(),
@@ -53,7 +54,11 @@ impl Selected {
         }
     }
 
-    pub fn of(source: &HarnessSource, rejected: &BTreeMap<usize, String>, types: &BTreeMap<usize, String>) -> Selected {
+    pub fn of(
+        source: &HarnessSource,
+        rejected: &BTreeMap<usize, String>,
+        types: &BTreeMap<usize, String>,
+    ) -> Selected {
         let mut selected = Selected::all(source);
         selected.extent.checks.clear();
         selected.extent.operations.retain(|index| !rejected.contains_key(index));
@@ -145,7 +150,7 @@ pub(crate) fn prune(workspace: &Workspace) -> Result<Pruned, HarnessError> {
 /// Runs `step` and drops what it blames, until it succeeds; returns how often it ran, and the last run's outcome.
 pub(crate) fn settle(
     workspace: &Workspace,
-    step: Step<'_>,
+    step: Step,
     selected: &mut Selected,
 ) -> Result<(u32, Outcome), HarnessError> {
     let mut rounds = 0;
@@ -197,7 +202,8 @@ mod tests {
         selected.drop_blamed(&BTreeMap::from([(Piece::Check(0, 0), "E1".to_owned())]), &source);
         assert_eq!(selected.extent.checks, BTreeSet::from([(0, 1), (0, 2), (1, 0)]));
         assert_eq!(selected.chosen_checks(&source), [Some(1), Some(0), None]);
-        let both = BTreeMap::from([(Piece::Check(0, 1), "E2".to_owned()), (Piece::Check(0, 2), "E3".to_owned())]);
+        let both =
+            BTreeMap::from([(Piece::Check(0, 1), "E2".to_owned()), (Piece::Check(0, 2), "E3".to_owned())]);
         selected.drop_blamed(&both, &source);
         assert_eq!(selected.rejected[&0], "printed form rejected: E1");
     }

@@ -34,7 +34,10 @@ pub(crate) fn fetch(name: &str, version: Option<&str>, places: &Places) -> Resul
     }
     if let Some(version) = version {
         if !version.starts_with(|c: char| c.is_ascii_digit()) {
-            return Err(HarnessError::usage(format!("`{version}` is not a version"), "write it like `1.2.3`"));
+            return Err(HarnessError::usage(
+                format!("`{version}` is not a version"),
+                "write it like `1.2.3`",
+            ));
         }
         let folder = places.work.join(format!("{name}-{version}"));
         if let Ok(lock) = files::read(&folder.join("fetched.lock")) {
@@ -46,7 +49,11 @@ pub(crate) fn fetch(name: &str, version: Option<&str>, places: &Places) -> Resul
 
 fn unpacked(folder: &Path, lock: String) -> Fetched {
     let root = folder.join("subject");
-    Fetched { packaged_lock: files::read(&root.join("Cargo.lock")).ok(), manifest: root.join("Cargo.toml"), lock }
+    Fetched {
+        packaged_lock: files::read(&root.join("Cargo.lock")).ok(),
+        manifest: root.join("Cargo.toml"),
+        lock,
+    }
 }
 
 fn download(name: &str, version: Option<&str>, places: &Places) -> Result<Fetched, HarnessError> {
@@ -141,7 +148,8 @@ fn lock_text(pins: &BTreeMap<String, String>, source: &str) -> String {
     }
     let mut text = "version = 3\n".to_owned();
     for (name, version) in pins {
-        let _ = write!(text, "\n[[package]]\nname = \"{name}\"\nversion = \"{version}\"\nsource = {source}\n");
+        let _ =
+            write!(text, "\n[[package]]\nname = \"{name}\"\nversion = \"{version}\"\nsource = {source}\n");
     }
     text
 }
@@ -169,7 +177,8 @@ fn refusal(name: &str, version: Option<&str>, outcome: &Outcome) -> HarnessError
     if text.contains(&format!("no matching package named `{name}`")) || text.contains("package name must") {
         return HarnessError::UnknownCrate { name: name.to_owned(), version: None, known: Vec::new() };
     }
-    if text.contains(&format!("for the requirement `{name} =")) || text.contains(&format!("searched package named `{name}`"))
+    if text.contains(&format!("for the requirement `{name} ="))
+        || text.contains(&format!("searched package named `{name}`"))
     {
         return HarnessError::UnknownCrate {
             name: name.to_owned(),
@@ -252,7 +261,10 @@ mod tests {
         let text = "[package]\nname = \"a\"\nworkspace = \"..\"\n[dependencies]\nb = { version = \"1\", path = \"../b\" }\n\
                     [dev-dependencies]\nc = { path = \"c\" }\n[[bench]]\nname = \"x\"\n[target.'cfg(unix)'.dependencies]\nd = { path = \"d\", version = \"2\" }\n";
         let cleaned = standalone(text).expect("valid");
-        assert!(!cleaned.contains("path") && !cleaned.contains("bench]") && !cleaned.contains("c = "), "{cleaned}");
+        assert!(
+            !cleaned.contains("path") && !cleaned.contains("bench]") && !cleaned.contains("c = "),
+            "{cleaned}"
+        );
         assert!(!cleaned.contains("workspace = \"..\"") && cleaned.contains("[workspace]"), "{cleaned}");
     }
 }

@@ -21,12 +21,13 @@ pub fn rustdoc_json(subject: &Subject, places: &Places) -> Result<String, Harnes
     {
         return Ok(text);
     }
+    let _guard = places.lock("lock")?;
     let manifest = probe::folder(places, &subject.package, &subject.version).join("Cargo.toml");
     let plan = Plan { rustdoc: Some(cargo::rustdoc()), ..subject.plan() };
     let outcome = Cargo::new(places, "rustdoc", &subject.root)
         .manifest(&manifest)
         .args(["--message-format=json", "--lib", "--package", &subject.package_id])
-        .compiles(&subject.host, plan)
+        .compiles(&subject.host, plan, &places.build())
         .run()?;
     if !outcome.success {
         return Err(diagnosis::does_not_build(&subject.package, &outcome));

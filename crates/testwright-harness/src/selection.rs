@@ -38,12 +38,15 @@ impl FeatureChoice {
         }
         let mut chosen = Vec::new();
         // Like cargo, take `--features "a b,c"` apart.
-        for feature in self.features.iter().flat_map(|text| text.split([',', ' '])).filter(|text| !text.is_empty()) {
+        for feature in
+            self.features.iter().flat_map(|text| text.split([',', ' '])).filter(|text| !text.is_empty())
+        {
             let feature = feature.strip_prefix(&format!("{}/", package.name)).unwrap_or(feature);
             if !package.features.contains_key(feature) {
                 let known: Vec<&str> = package.features.keys().map(String::as_str).collect();
                 let advice = if feature.contains('/') {
-                    "features of dependencies can only be switched on in the package's own Cargo.toml".to_owned()
+                    "features of dependencies can only be switched on in the package's own Cargo.toml"
+                        .to_owned()
                 } else if known.is_empty() {
                     "it has no features".to_owned()
                 } else {

@@ -91,9 +91,15 @@ impl Subject {
 
 /// The target that can be linked into Rust code, or why there is none.
 pub(crate) fn library(package: &Package) -> Result<&Target, HarnessError> {
-    let none = |reason: &str| HarnessError::NoLibrary { package: package.name.to_string(), reason: reason.to_owned() };
+    let none = |reason: &str| HarnessError::NoLibrary {
+        package: package.name.to_string(),
+        reason: reason.to_owned(),
+    };
     let linkable = |target: &&Target| {
-        target.crate_types.iter().any(|kind| matches!(kind, CrateType::Lib | CrateType::RLib | CrateType::DyLib))
+        target
+            .crate_types
+            .iter()
+            .any(|kind| matches!(kind, CrateType::Lib | CrateType::RLib | CrateType::DyLib))
             && (target.is_lib() || target.is_rlib() || target.is_dylib())
     };
     if let Some(target) = package.targets.iter().find(linkable) {
@@ -114,19 +120,18 @@ pub(crate) fn in_code(name: &str) -> String {
 
 /// The crates below `subject`, nearest first where names meet.
 pub(crate) fn dependencies(metadata: &Metadata, subject: &PackageId) -> BTreeMap<String, Dependency> {
-    let packages: BTreeMap<&PackageId, &Package> = metadata.packages.iter().map(|package| (&package.id, package)).collect();
-    let nodes: BTreeMap<&PackageId, &Node> = metadata
-        .resolve
-        .iter()
-        .flat_map(|resolve| &resolve.nodes)
-        .map(|node| (&node.id, node))
-        .collect();
+    let packages: BTreeMap<&PackageId, &Package> =
+        metadata.packages.iter().map(|package| (&package.id, package)).collect();
+    let nodes: BTreeMap<&PackageId, &Node> =
+        metadata.resolve.iter().flat_map(|resolve| &resolve.nodes).map(|node| (&node.id, node)).collect();
     let mut found = BTreeMap::new();
     let mut waiting = VecDeque::from([subject]);
     let mut seen = vec![subject];
     while let Some(id) = waiting.pop_front() {
         for dep in nodes.get(id).into_iter().flat_map(|node| &node.deps) {
-            if !dep.dep_kinds.iter().any(|kind| kind.kind == DependencyKind::Normal) || seen.contains(&&dep.pkg) {
+            if !dep.dep_kinds.iter().any(|kind| kind.kind == DependencyKind::Normal)
+                || seen.contains(&&dep.pkg)
+            {
                 continue;
             }
             seen.push(&dep.pkg);
@@ -158,17 +163,23 @@ fn source(package: &Package) -> Source {
     if let Some(address) = source.repr.strip_prefix("git+") {
         let address = address.split('#').next().unwrap_or(address);
         let (url, query) = address.split_once('?').unwrap_or((address, ""));
-        let reference = query.split_once('=').map(|(kind, value)| (kind.to_owned(), value.replace("%2F", "/")));
+        let reference =
+            query.split_once('=').map(|(kind, value)| (kind.to_owned(), value.replace("%2F", "/")));
         return Source::Git { url: url.to_owned(), reference };
     }
-    match source.repr.strip_prefix("registry+").or(source.repr.starts_with("sparse+").then_some(&source.repr)) {
+    match source.repr.strip_prefix("registry+").or(source.repr.starts_with("sparse+").then_some(&source.repr))
+    {
         Some(index) => Source::OtherRegistry(index.to_owned()),
         None => folder(),
     }
 }
 
 /// Covers the sources of all packages that lie on this machine and the versions of all others.
-pub(crate) fn digest(metadata: &Metadata, subject: &PackageId, toolchain: &str) -> Result<String, HarnessError> {
+pub(crate) fn digest(
+    metadata: &Metadata,
+    subject: &PackageId,
+    toolchain: &str,
+) -> Result<String, HarnessError> {
     let mut digest = Digest::new();
     digest.text(toolchain).text(&subject.repr);
     for name in ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_RUSTFLAGS"] {

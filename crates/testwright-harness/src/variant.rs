@@ -4,7 +4,10 @@ use serde::{Deserialize, Serialize};
 
 /// Profile settings of one build; each has its own binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[expect(clippy::struct_excessive_bools, reason = "each is one switch of the compiler's, none excludes another")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one switch of the compiler's, none excludes another"
+)]
 pub struct Variant {
     pub opt_level: u8,
     pub overflow_checks: bool,
@@ -18,7 +21,13 @@ pub struct Variant {
 impl Variant {
     /// Compiles in the shortest time.
     pub fn quick() -> Variant {
-        Variant { opt_level: 0, overflow_checks: true, debug_assertions: true, coverage: true, sanitizer: false }
+        Variant {
+            opt_level: 0,
+            overflow_checks: true,
+            debug_assertions: true,
+            coverage: true,
+            sanitizer: false,
+        }
     }
 
     /// Runs fast, with all checks.
@@ -54,7 +63,7 @@ impl Variant {
     }
 
     /// The settings as arguments of cargo.
-    pub(crate) fn arguments(&self) -> Vec<String> {
+    pub(crate) fn arguments(self) -> Vec<String> {
         // Coverage and sanitizer are the wrapper's doing, which cargo does not see. The number of codegen units is a
         // setting that hardly matters and that it does see, so it keeps the artifacts apart.
         let units = 16 + u8::from(self.coverage) + 2 * u8::from(self.sanitizer);

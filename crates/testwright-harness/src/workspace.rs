@@ -1,6 +1,6 @@
 //! The generated workspace on disk: manifests, the thin worker, and the cargo commands that are run in it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::cargo::{Cargo, Outcome};
 use crate::diagnosis::{Diagnosis, diagnose};
@@ -39,13 +39,13 @@ overflow-checks = false
 
 /// A cargo command over the generated packages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Step<'a> {
+pub(crate) enum Step {
     /// Types and borrows of wrappers and checks.
     Check,
     /// Wrappers alone, machine code included.
-    Wrappers(&'a Variant),
+    Wrappers(Variant),
     /// The whole worker.
-    Worker(&'a Variant),
+    Worker(Variant),
 }
 
 #[derive(Debug)]
@@ -63,7 +63,8 @@ impl Workspace {
         let runtime = manifest::quote(manifest::text(&runtime.join("testwright-runtime"))?);
         let runtime = format!("testwright-runtime = {{ path = {runtime} }}\n");
         let on_subject = manifest::dependencies(&self.subject, &self.source.foreign)?;
-        let root = manifest::workspace(&["wrappers", "checks", "worker"], &self.subject.recipe) + RUNTIME_PROFILE;
+        let root =
+            manifest::workspace(&["wrappers", "checks", "worker"], &self.subject.recipe) + RUNTIME_PROFILE;
         let wrappers = manifest::package("testwright-wrappers", "2021") + &on_subject + &runtime;
         let checks = manifest::package("testwright-checks", "2021") + &on_subject;
         let worker = manifest::package("testwright-worker", "2021")
@@ -87,7 +88,7 @@ impl Workspace {
     }
 
     /// Writes the pieces that are left and runs the step over them.
-    pub fn run(&self, step: Step<'_>, extent: &Extent) -> Result<(Outcome, Diagnosis<Piece>), HarnessError> {
+    pub fn run(&self, step: Step, extent: &Extent) -> Result<(Outcome, Diagnosis<Piece>), HarnessError> {
         let generated = Generated::new(&self.source, extent);
         generated.write(&self.root)?;
         let outcome = self.cargo(step)?;
@@ -105,7 +106,7 @@ impl Workspace {
         Ok((outcome, diagnosis))
     }
 
-    fn cargo(&self, step: Step<'_>) -> Result<Outcome, HarnessError> {
+    fn cargo(&self, step: Step) -> Result<Outcome, HarnessError> {
         let packages: &[&str] = match step {
             Step::Check => &["--package", "testwright-wrappers", "--package", "testwright-checks"],
             Step::Wrappers(_) => &["--package", "testwright-wrappers"],
@@ -125,30 +126,12 @@ impl Workspace {
             .args(["--message-format=json", "--keep-going"])
             .args(packages)
             .args(variant.map(Variant::arguments).unwrap_or_default())
-            .compiles(&self.subject.host, plan)
+            .compiles(&self.subject.host, plan, &self.places.build())
             .run()
     }
 
     /// The folder of a harness with this key.
     pub fn folder(subject: &Subject, places: &Places, key: &str) -> PathBuf {
         places.work.join(subject.folder()).join(format!("harness-{}", &key[..16]))
-    }
-}
-
-/// Removes the folders of older harnesses, but for the last few.
-pub(crate) fn forget_old(current: &Path) {
-    const KEPT: usize = 4;
-    let Some(folder) = current.parent() else { return };
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    let mut old: Vec<_> = entries
-        .filter_map(Result::ok)
-        .filter(|entry| entry.file_name().to_string_lossy().starts_with("harness-") && entry.path() != current)
-        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
-        .collect();
-    old.sort();
-    let surplus = old.len().saturating_sub(KEPT - 1);
-    for (_, path) in old.into_iter().take(surplus) {
-        // Another run may just have removed it.
-        let _ = files::remove_folder(&path);
     }
 }

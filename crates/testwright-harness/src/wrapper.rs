@@ -14,8 +14,14 @@ use serde::{Deserialize, Serialize};
 /// Holds the [`Plan`] as JSON.
 pub(crate) const VARIABLE: &str = "TESTWRIGHT_WRAP";
 
-/// Our generated packages that are instrumented, because generic code of the subject is compiled in them.
+/// Our generated package that is instrumented, because generic code of the subject is compiled in it.
 const WATCHED: &str = "testwright-wrappers";
+
+/// The binary, whose replacements of libc's functions must be found by other libraries.
+const WORKER: &str = "testwright-worker";
+
+/// Our generated packages that hold printed code.
+const PRINTED: [&str; 2] = ["testwright-checks", "testwright-bench"];
 
 /// One 8-bit counter an edge: the counters of `instrument-coverage` leave out the branches whose count follows from others.
 const EDGES: [&str; 3] = [
@@ -54,7 +60,13 @@ pub fn act_as_rustc_wrapper() -> Option<ExitCode> {
     };
     let package = std::env::var("CARGO_PKG_NAME").unwrap_or_default();
     let folder = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
-    let call = plan.call(std::env::args_os().skip(1).collect(), &package, folder);
+    let args: Vec<OsString> = std::env::args_os().skip(1).collect();
+    // A build script that tries the compiler must see it as it is; this variable is set for build scripts alone.
+    let call = if std::env::var_os("CARGO_CFG_TARGET_OS").is_some() {
+        plan.plain(args)
+    } else {
+        plan.call(args, &package, folder)
+    };
     let mut command = Command::new(&call.program);
     command.args(&call.args).env_remove(VARIABLE);
     if call.unstable {
@@ -73,7 +85,13 @@ impl Plan {
             let program = self.rustdoc.clone().unwrap_or_else(|| PathBuf::from("rustdoc")).into_os_string();
             let unstable = compiles(&args);
             if unstable {
-                args.extend(words(&["-Zunstable-options", "--output-format", "json", "--cap-lints", "allow"]));
+                args.extend(words(&[
+                    "-Zunstable-options",
+                    "--output-format",
+                    "json",
+                    "--cap-lints",
+                    "allow",
+                ]));
             }
             return Call { program, args, unstable };
         }
@@ -81,7 +99,8 @@ impl Plan {
         if compiles(&args) {
             let build_script = crate_name(&args).is_some_and(|name| name.starts_with("build_script_"));
             let is_subject = !build_script && folder.is_some_and(|folder| folder == self.subject);
-            if !args.iter().any(|arg| arg == "--cap-lints") {
+            // What is printed for users must pass the lints that stop a build.
+            if !PRINTED.contains(&package) && !args.iter().any(|arg| arg == "--cap-lints") {
                 args.extend(words(&["--cap-lints", "allow"]));
             }
             if self.coverage && (is_subject || package == WATCHED) {
@@ -89,17 +108,26 @@ impl Plan {
                 args.extend(words(&["-Cinstrument-coverage", "-Cllvm-args=-enable-name-compression=false"]));
                 args.extend(words(&EDGES));
             }
+            if package == WORKER {
+                args.extend(words(&["-Clink-arg=-rdynamic"]));
+            }
             // Cargo names a target for everything but build scripts and procedural macros.
             if self.sanitizer && args.iter().any(|arg| arg == "--target") {
                 args.extend(words(&["-Zsanitizer=address", "--cfg", "testwright_asan"]));
                 unstable = true;
             }
         }
+        Call { unstable, ..self.plain(args) }
+    }
+
+    /// The compiler named first, behind the user's wrapper.
+    fn plain(&self, mut args: Vec<OsString>) -> Call {
         let program = match &self.inner {
             Some(inner) => inner.clone().into_os_string(),
+            None if args.is_empty() => OsString::from("rustc"),
             None => args.remove(0),
         };
-        Call { program, args, unstable }
+        Call { program, args, unstable: false }
     }
 }
 
@@ -133,7 +161,9 @@ mod tests {
         assert!(watched("x", "/s"));
         assert!(watched(WATCHED, "/h/wrappers"));
         assert!(!watched("x", "/other-version"));
-        assert!(!call(&plan(), &["rustc", "--crate-name", "build_script_build"], "x", "/s").1.contains("instr"));
+        assert!(
+            !call(&plan(), &["rustc", "--crate-name", "build_script_build"], "x", "/s").1.contains("instr")
+        );
         assert_eq!(call(&plan(), &["rustc", "-vV"], "x", "/s"), ("rustc".into(), "-vV".into()));
     }
 

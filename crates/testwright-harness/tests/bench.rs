@@ -14,7 +14,10 @@ fn bench(bed: &Bed) -> TestBench {
 fn counter() -> Bed {
     Bed::new(&[
         ("Cargo.toml", &manifest("counter", "")),
-        ("src/lib.rs", "pub fn next(x: u8) -> u8 { x + 1 }\npub fn bad(p: usize) -> u8 { let v = vec![1u8; 4]; unsafe { *v.as_ptr().add(p) } }"),
+        (
+            "src/lib.rs",
+            "pub fn next(x: u8) -> u8 { x + 1 }\npub fn bad(p: usize) -> u8 { let v = vec![1u8; 4]; unsafe { *v.as_ptr().add(p) } }",
+        ),
     ])
 }
 
@@ -27,11 +30,12 @@ fn bad_items_are_told_from_good_ones() {
         "#[test]\nfn b() { counter::previous(1); }",
         "#[test]\nfn c() { let mut v = vec![1]; let f = &v[0]; v.push(2); drop(f); }",
         "#[test]\nfn d() {}",
+        "#[test]\nfn e() { let x: u8 = 256; drop(x); }",
     ]
     .map(str::to_owned);
     let verdicts = bench(&bed).check_bulk(&items).unwrap_or_else(|error| panic!("{error}"));
     let good: Vec<bool> = verdicts.iter().map(Result::is_ok).collect();
-    assert_eq!(good, [true, false, false, false, true], "{verdicts:?}");
+    assert_eq!(good, [true, false, false, false, true, false], "{verdicts:?}");
     assert!(verdicts[3].as_ref().is_err_and(|words| words.starts_with("E0502")), "{verdicts:?}");
 }
 
@@ -46,15 +50,20 @@ fn executables_obey_the_settings() {
     ];
     let passes = |confirm: Confirm| {
         let built = bench.compile(&tests, confirm).unwrap_or_else(|error| panic!("{error}"));
-        assert!(built[1].as_ref().is_err_and(|words| words.contains("cannot find function `nothing`")), "{built:?}");
+        assert!(
+            built[1].as_ref().is_err_and(|words| words.contains("cannot find function `nothing`")),
+            "{built:?}"
+        );
         let executable = built[0].as_ref().unwrap_or_else(|words| panic!("{words}"));
         Command::new(executable).output().expect("it starts").status.success()
     };
     assert!(!passes(Confirm::debug()));
     assert!(passes(Confirm::release()));
     assert!(!passes(Confirm::debug()), "each setting has its own executable");
-    let memory = test("reads", "#[test]\nfn reads() { assert!(counter::bad(std::hint::black_box(5)) < 255); }");
-    let sanitized = Confirm { sanitizer: true, opt_level: 0, overflow_checks: false, debug_assertions: false };
+    let memory =
+        test("reads", "#[test]\nfn reads() { assert!(counter::bad(std::hint::black_box(5)) < 255); }");
+    let sanitized =
+        Confirm { sanitizer: true, opt_level: 0, overflow_checks: false, debug_assertions: false };
     let built = bench.compile(&[memory], sanitized).unwrap_or_else(|error| panic!("{error}"));
     let output = Command::new(built[0].as_ref().expect("compiles")).output().expect("it starts");
     assert!(String::from_utf8_lossy(&output.stderr).contains("AddressSanitizer"), "{output:?}");

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Bed, manifest};
-use testwright_harness::{FeatureChoice, HarnessError, Selection, Source, locate, rustdoc_json};
+use testwright_harness::{FeatureChoice, HarnessError, Places, Selection, Source, locate, rustdoc_json};
 
 fn refusal(bed: &Bed, package: Option<&str>, features: FeatureChoice) -> HarnessError {
     let selection = Selection::Local {
@@ -82,10 +82,8 @@ fn what_has_no_library_is_refused_with_the_reason() {
 
 #[test]
 fn what_does_not_compile_is_shown_in_the_compilers_words() {
-    let bed = Bed::new(&[
-        ("Cargo.toml", &manifest("broken", "")),
-        ("src/lib.rs", "pub fn f() -> u8 { \"text\" }"),
-    ]);
+    let bed =
+        Bed::new(&[("Cargo.toml", &manifest("broken", "")), ("src/lib.rs", "pub fn f() -> u8 { \"text\" }")]);
     let error = refusal(&bed, None, FeatureChoice::default());
     assert_eq!(error.exit_code(), 3);
     assert!(error.to_string().contains("error[E0308]: mismatched types"), "{error}");
@@ -120,12 +118,10 @@ fn two_versions_of_one_crate_are_told_apart() {
 }
 
 #[test]
-fn a_patched_dependency_stays_patched() {
+fn a_path_dependencys_source_counts() {
+    let rest = "[dependencies]\ninner = { path = \"inner\" }\n[workspace]\nmembers = [\"inner\"]\n";
     let bed = Bed::new(&[
-        (
-            "Cargo.toml",
-            &manifest("user", "[dependencies]\ninner = { path = \"inner\" }\n[workspace]\nmembers = [\"inner\"]\n"),
-        ),
+        ("Cargo.toml", &manifest("user", rest)),
         ("src/lib.rs", "pub fn f() -> u8 { inner::answer() }"),
         ("inner/Cargo.toml", &manifest("inner", "")),
         ("inner/src/lib.rs", "pub fn answer() -> u8 { 42 }"),
@@ -134,5 +130,52 @@ fn a_patched_dependency_stays_patched() {
     let first = bed.locate();
     assert_eq!(bed.snapshot(), before);
     bed.write("inner/src/lib.rs", "pub fn answer() -> u8 { 43 }");
-    assert_ne!(bed.locate().digest, first.digest, "a path dependency's source counts");
+    assert_ne!(bed.locate().digest, first.digest);
+}
+
+#[test]
+fn a_patched_dependency_stays_patched() {
+    let rest = "[dependencies]\nitoa = \"1\"\n[patch.crates-io]\nitoa = { path = \"own\" }\n";
+    let bed = Bed::new(&[
+        ("Cargo.toml", &manifest("user", rest)),
+        ("src/lib.rs", "pub fn f() -> u8 { itoa::only_in_the_patch() }"),
+        ("own/Cargo.toml", &manifest("itoa", "").replace("0.1.0", "1.99.0")),
+        ("own/src/lib.rs", "pub fn only_in_the_patch() -> u8 { 42 }"),
+    ]);
+    let subject = bed.locate();
+    assert_eq!(subject.dependencies["itoa"].version, "1.99.0");
+}
+
+#[test]
+fn the_work_folder_is_in_the_packages_target_folder() {
+    let bed = Bed::copy_of("fixtures/wrapped-workspace");
+    let selection = Selection::Local {
+        manifest_path: Some(bed.root().join("alpha/Cargo.toml")),
+        package: None,
+        features: FeatureChoice::default(),
+    };
+    let places =
+        Places::for_selection(&selection, bed.root().as_path()).unwrap_or_else(|error| panic!("{error}"));
+    // The target folder is the package's own unless the environment of the test names another.
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| bed.root().join("target"), Into::into);
+    assert_eq!(places.work, target.join("testwright"));
+}
+
+#[test]
+fn no_network_is_needed_without_dependencies() {
+    let bed = Bed::copy_of("fixtures/wrapped-workspace");
+    let mut places = bed.places();
+    places.offline = true;
+    let selection = Selection::Local {
+        manifest_path: Some(bed.root().join("alpha/Cargo.toml")),
+        package: None,
+        features: FeatureChoice::default(),
+    };
+    locate(&selection, &places).unwrap_or_else(|error| panic!("{error}"));
+    bed.write(
+        "alpha/Cargo.toml",
+        &manifest("alpha", "[dependencies]\ntestwright-surely-unknown-zz = \"1\"\n"),
+    );
+    let error = locate(&selection, &places).expect_err("it is not on the disk");
+    assert_eq!(error.exit_code(), 6, "{error}");
 }

@@ -7,7 +7,8 @@ use common::Draft;
 use testwright_harness::{FeatureChoice, Selection, Variant, crate_build_seconds, locate, prepare};
 
 const INTEGERS: [&str; 10] = ["u8", "u16", "u32", "u64", "u128", "i8", "i16", "i32", "i64", "i128"];
-const VALUES: [&str; 8] = ["u8", "String", "Vec<u8>", "Option<u32>", "(u8, u16)", "Box<str>", "[u8; 4]", "()"];
+const VALUES: [&str; 8] =
+    ["u8", "String", "Vec<u8>", "Option<u32>", "(u8, u16)", "Box<str>", "[u8; 4]", "()"];
 
 const METHODS: [(&str, &str); 16] = [
     ("M", "M::new()"),
@@ -37,10 +38,14 @@ fn draft(wanted: usize) -> Draft {
         let map = format!("indexmap::IndexMap::<({key}, [u8; {}]), {value}>", round / 80);
         for (result, expression) in METHODS {
             let fill = |text: &str| {
-                let words = text.replace("V>", "\u{1}>").replace("V)", "\u{1})").replace("mut V", "mut \u{1}");
+                let words =
+                    text.replace("V>", "\u{1}>").replace("V)", "\u{1})").replace("mut V", "mut \u{1}");
                 let words = words.replace("&'static V", "&'static \u{1}");
                 let words = words.replace('M', "\u{2}").replace('K', "\u{3}");
-                words.replace('\u{1}', value).replace('\u{3}', &format!("({key}, [u8; {}])", round / 80)).replace('\u{2}', &map)
+                words
+                    .replace('\u{1}', value)
+                    .replace('\u{3}', &format!("({key}, [u8; {}])", round / 80))
+                    .replace('\u{2}', &map)
             };
             let number = draft.source.operations.len();
             if number == wanted {
@@ -51,8 +56,11 @@ fn draft(wanted: usize) -> Draft {
                 draft.source.types.push(result.clone());
                 draft.source.types.len() - 1
             });
-            let expression =
-                if number % 50 == 49 { expression.replace("clone()", "copy()").replace("len()", "size()") + ".none()" } else { expression };
+            let expression = if number % 50 == 49 {
+                expression.replace("clone()", "copy()").replace("len()", "size()") + ".none()"
+            } else {
+                expression
+            };
             draft.make(ty, &expression, &["let _ = 1;"]);
         }
     }
@@ -94,6 +102,9 @@ fn times() {
         children_seconds() - before
     );
     println!("{:?}", pruned.rejected.iter().take(3).collect::<Vec<_>>());
+    if std::env::var_os("ONLY_PRUNE").is_some() {
+        return;
+    }
     let levels = [0, 1, 2, 3].map(|opt_level| Variant { opt_level, ..Variant::quick() });
     for variant in levels.into_iter().chain([Variant::memory(), Variant::sanitized()]) {
         let before = children_seconds();

@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::fs;
+
 use common::{Bed, Draft, manifest};
 use testwright_harness::{Variant, prepare};
 
@@ -42,7 +44,8 @@ fn each_bad_operation_goes_alone_with_the_compilers_words() {
     let private = draft.make(3, "loop {}", &[]);
     let borrow = "let mut s = shelf::Shelf::<u8>::new(); let f = s.first(); s.push(1); drop(f);";
     let no_print = draft.make(1, "1", &[borrow]);
-    let second_print = draft.make(1, "2", &["let x: u8 = shelf::Shelf::<u8>::new().len();", borrow, "let _ = 2;"]);
+    let second_print =
+        draft.make(1, "2", &["let x: u8 = shelf::Shelf::<u8>::new().len();", borrow, "let _ = 2;"]);
     let fits = draft.make(4, "shelf::Small::<2>::new()", &[]);
     let too_large = draft.make(5, "shelf::Small::<9>::new()", &[]);
     let deep = draft.make(5, "shelf::Small::<9>::indirect()", &[]);
@@ -82,10 +85,12 @@ fn a_changed_source_is_seen() {
     let bed = Bed::new(&[("Cargo.toml", &manifest("shelf", "")), ("src/lib.rs", SHELF)]);
     let mut draft = Draft::new(&["usize"]);
     let number = draft.make(0, "shelf::added()", &[]);
-    let first = prepare(&bed.locate(), &draft.source, &bed.places()).unwrap_or_else(|error| panic!("{error}"));
+    let first =
+        prepare(&bed.locate(), &draft.source, &bed.places()).unwrap_or_else(|error| panic!("{error}"));
     assert!(first.pruned().rejected.contains_key(&number));
     bed.write("src/lib.rs", &format!("{SHELF}\npub fn added() -> usize {{ 1 }}\n"));
-    let second = prepare(&bed.locate(), &draft.source, &bed.places()).unwrap_or_else(|error| panic!("{error}"));
+    let second =
+        prepare(&bed.locate(), &draft.source, &bed.places()).unwrap_or_else(|error| panic!("{error}"));
     assert!(second.pruned().rejected.is_empty());
 }
 
@@ -96,7 +101,39 @@ fn an_unclosed_brace_does_not_take_others_along() {
     draft.make(0, "1", &[]);
     let bad = draft.make(0, "{ { 2", &[]);
     draft.make(0, "3", &[]);
-    let harness = prepare(&bed.locate(), &draft.source, &bed.places()).unwrap_or_else(|error| panic!("{error}"));
+    let harness =
+        prepare(&bed.locate(), &draft.source, &bed.places()).unwrap_or_else(|error| panic!("{error}"));
     println!("{:#?}", harness.pruned());
     assert_eq!(harness.pruned().rejected.keys().copied().collect::<Vec<_>>(), [bad]);
+}
+
+#[test]
+fn other_crates_are_the_very_ones_that_the_subject_uses() {
+    let bed = Bed::copy_of("fixtures/two-versions");
+    let mut draft = Draft::new(&["itoa04::Buffer", "itoa1::Buffer", "usize"]);
+    draft.source.foreign = ["itoa04", "itoa1", "core"].map(str::to_owned).to_vec();
+    draft.make(0, "two_versions::old_buffer()", &["let _: itoa04::Buffer = two_versions::old_buffer();"]);
+    draft.make(1, "two_versions::new_buffer()", &["let _: itoa1::Buffer = two_versions::new_buffer();"]);
+    let wrong = draft.make(0, "two_versions::new_buffer()", &[]);
+    let harness =
+        prepare(&bed.locate(), &draft.source, &bed.places()).unwrap_or_else(|error| panic!("{error}"));
+    let rejected = &harness.pruned().rejected;
+    assert_eq!(rejected.keys().copied().collect::<Vec<_>>(), [wrong]);
+    assert!(rejected[&wrong].starts_with("E0308: mismatched types"), "{rejected:?}");
+    let lock = fs::read_to_string(harness.folder().join("Cargo.lock")).expect("written by cargo");
+    let theirs = fs::read_to_string(bed.root().join("Cargo.lock")).expect("a part of the fixture");
+    for line in theirs.lines().filter(|line| line.starts_with("checksum")) {
+        assert!(lock.contains(line), "the same versions: {line}");
+    }
+}
+
+#[test]
+fn a_bad_prelude_is_our_own_fault() {
+    let bed = Bed::new(&[("Cargo.toml", &manifest("shelf", "")), ("src/lib.rs", SHELF)]);
+    let mut draft = Draft::new(&["usize"]);
+    draft.make(0, "1", &[]);
+    draft.source.prelude = "struct Helper(Unknown);".to_owned();
+    let error = prepare(&bed.locate(), &draft.source, &bed.places()).expect_err("it cannot compile");
+    assert_eq!(error.exit_code(), 70);
+    assert!(error.to_string().contains("Unknown"), "{error}");
 }

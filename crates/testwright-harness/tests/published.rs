@@ -28,7 +28,8 @@ fn yanked_versions_are_found() {
         let subject = subject.unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!((subject.package.as_str(), subject.version.as_str()), (name, version));
         assert!(subject.published && subject.root.starts_with(work.path()));
-        let json = rustdoc_json(&subject, &common::places(work.path())).unwrap_or_else(|error| panic!("{error}"));
+        let json =
+            rustdoc_json(&subject, &common::places(work.path())).unwrap_or_else(|error| panic!("{error}"));
         assert!(json.contains("\"format_version\""), "{name}");
     }
 }
@@ -50,4 +51,27 @@ fn unknown_crates_and_versions_are_named() {
     assert!(error.advice().is_some_and(|advice| advice.contains("0.4.")), "{error:?}");
     let (_work, subject) = fetch("no/name", None);
     assert_eq!(subject.expect_err("no name").exit_code(), 2);
+}
+
+/// `CRATES="slab@0.4.10 url@2.2.0" cargo test -p testwright-harness --test published -- --ignored --nocapture`
+#[test]
+#[ignore = "for a list of crates of one's own"]
+fn every_crate_of_a_list_is_located_and_documented() {
+    let list = std::env::var("CRATES").unwrap_or_default();
+    let mut refused = 0;
+    for word in list.split_whitespace() {
+        let (name, version) =
+            word.split_once('@').map_or((word, None), |(name, version)| (name, Some(version)));
+        let start = std::time::Instant::now();
+        let (work, subject) = fetch(name, version);
+        let outcome = subject.and_then(|subject| rustdoc_json(&subject, &common::places(work.path())));
+        match outcome {
+            Ok(json) => println!("{word}: {} kB, {:.1} s", json.len() / 1000, start.elapsed().as_secs_f64()),
+            Err(error) => {
+                refused += 1;
+                println!("{word}: {error}");
+            }
+        }
+    }
+    assert_eq!(refused, 0);
 }

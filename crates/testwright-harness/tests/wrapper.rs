@@ -14,7 +14,8 @@ fn sections(file: &[u8]) -> Vec<(String, u64)> {
         file[at..at + bytes].iter().rev().fold(0u64, |sum, byte| (sum << 8) | u64::from(*byte))
     };
     let place = |value: u64| usize::try_from(value).expect("a 64-bit machine");
-    let (table, entry, count, names) = (place(number(40, 8)), place(number(58, 2)), number(60, 2), number(62, 2));
+    let (table, entry, count, names) =
+        (place(number(40, 8)), place(number(58, 2)), number(60, 2), number(62, 2));
     let names = place(number(table + place(names) * entry + 24, 8));
     (0..place(count))
         .map(|index| {
@@ -41,7 +42,8 @@ fn the_users_wrapper_sees_every_call_and_only_the_subject_is_instrumented() {
     bed.write(".cargo/config.toml", "[build]\nrustc-wrapper = \"./log.sh\"\n");
     let mut draft = Draft::new(&["u8"]);
     draft.make(0, "outer::twice(3)", &[]);
-    let harness = prepare(&bed.locate(), &draft.source, &bed.places()).unwrap_or_else(|error| panic!("{error}"));
+    let harness =
+        prepare(&bed.locate(), &draft.source, &bed.places()).unwrap_or_else(|error| panic!("{error}"));
     let built = harness.build(&Variant::quick()).unwrap_or_else(|error| panic!("{error}"));
     let log = fs::read_to_string(log).expect("the wrapper was called");
     let instrumented: Vec<&str> = log
@@ -55,6 +57,7 @@ fn the_users_wrapper_sees_every_call_and_only_the_subject_is_instrumented() {
     let sections = sections(&binary);
     let size = |name: &str| sections.iter().find(|(section, _)| section == name).map_or(0, |(_, size)| *size);
     assert!(size("__llvm_prf_cnts") >= 16, "{sections:?}");
+    assert!(size("__sancov_cntrs") >= 2, "{sections:?}");
     let text = String::from_utf8_lossy(&binary);
     assert!(text.contains("5outer5twice"), "names of functions can be read");
 }
@@ -64,7 +67,8 @@ fn the_sanitizer_variant_links_its_runtime() {
     let bed = Bed::new(&[("Cargo.toml", &manifest("plain", "")), ("src/lib.rs", "pub fn one() -> u8 { 1 }")]);
     let mut draft = Draft::new(&["u8"]);
     draft.make(0, "plain::one()", &[]);
-    let harness = prepare(&bed.locate(), &draft.source, &bed.places()).unwrap_or_else(|error| panic!("{error}"));
+    let harness =
+        prepare(&bed.locate(), &draft.source, &bed.places()).unwrap_or_else(|error| panic!("{error}"));
     let built = harness.build(&Variant::sanitized()).unwrap_or_else(|error| panic!("{error}"));
     let binary = fs::read(built.binary).expect("built");
     assert!(String::from_utf8_lossy(&binary).contains("AddressSanitizer"));

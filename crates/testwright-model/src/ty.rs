@@ -143,9 +143,15 @@ impl Ty {
         matches!(self, Ty::Tuple(parts) if parts.is_empty())
     }
 
-    /// `str`, slices and trait objects: only ever behind a pointer.
+    /// `str`, slices, trait objects and std's own wrappers of them: only ever behind a pointer.
     pub fn is_unsized(&self) -> bool {
-        matches!(self, Ty::Str | Ty::Slice(_) | Ty::Dyn { .. })
+        match self {
+            Ty::Str | Ty::Slice(_) | Ty::Dyn { .. } => true,
+            Ty::Adt { path, .. } => {
+                matches!(path.as_str(), "std::path::Path" | "std::ffi::OsStr" | "std::ffi::CStr")
+            }
+            _ => false,
+        }
     }
 
     pub fn is_int(&self) -> bool {

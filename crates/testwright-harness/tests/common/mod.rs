@@ -117,7 +117,13 @@ impl Draft {
             "unsafe fn w{number}(a: *const *mut u8, r: *mut u8) {{\n    r.cast::<{ty}>().write({expression});\n}}"
         );
         let checks = checks.iter().map(|body| format!("fn check_{number}() {{\n    {body}\n}}")).collect();
-        self.source.operations.push(OperationSource { wrapper, arity: 0, result, types: vec![result], checks });
+        self.source.operations.push(OperationSource {
+            wrapper,
+            arity: 0,
+            result,
+            types: vec![result],
+            checks,
+        });
         number
     }
 }

@@ -1,0 +1,225 @@
+//! The command line, as written; nothing is decided here.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use testwright_harness::{FeatureChoice, Selection};
+
+use crate::exit::Usage;
+
+/// Finds failures in a Rust library, each with a minimal safe test that reproduces it.
+///
+/// Build scripts and procedural macros of the crate run as in any cargo build; the code under test runs only in a sandbox.
+#[derive(Debug, Parser)]
+#[command(name = "cargo testwright", bin_name = "cargo testwright", version, args_conflicts_with_subcommands = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    generate: GenerateFlags,
+}
+
+impl Cli {
+    pub fn command(self) -> Command {
+        self.command.unwrap_or(Command::Generate(Box::new(self.generate)))
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Find failures and write tests (the default)
+    Generate(Box<GenerateFlags>),
+    /// Every public item: taken as which operations, or skipped and why
+    List(ListFlags),
+    /// Run one finding again and print its test
+    Replay(ReplayFlags),
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct SubjectFlags {
+    /// Package to test
+    #[arg(short, long, value_name = "NAME", conflicts_with = "krate")]
+    pub package: Option<String>,
+    /// Path to Cargo.toml
+    #[arg(long, value_name = "PATH", conflicts_with = "krate")]
+    pub manifest_path: Option<PathBuf>,
+    /// Features to switch on
+    #[arg(long, short = 'F', value_name = "FEATURES", value_delimiter = ',')]
+    pub features: Vec<String>,
+    #[arg(long)]
+    pub all_features: bool,
+    #[arg(long)]
+    pub no_default_features: bool,
+    /// Test a published crate, yanked versions included. Its build script, if any, is run unsandboxed
+    #[arg(long = "crate", value_name = "NAME@VERSION", id = "krate")]
+    pub krate: Option<String>,
+    /// How many operations one harness may hold
+    #[arg(long, value_name = "N", default_value_t = 3000, value_parser = clap::value_parser!(u32).range(1..=60000))]
+    pub operations: u32,
+}
+
+#[derive(Debug, Clone, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "flags are flags")]
+pub struct GenerateFlags {
+    #[command(flatten)]
+    pub subject: SubjectFlags,
+    /// Time to search after the harness is built: 60s, 5m, 1h
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
+    pub budget: Duration,
+    /// Sequences to run, instead of a time
+    #[arg(long, value_name = "N", conflicts_with = "budget", value_parser = clap::value_parser!(u64).range(1..))]
+    pub executions: Option<u64>,
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Worker processes at once
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub jobs: Option<u16>,
+    /// Report at most so many findings
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub max_findings: usize,
+    /// Exit 1 for these too
+    #[arg(long, value_name = "TIER", value_enum)]
+    pub deny: Vec<Deny>,
+    /// Where to write; a complete package
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Report only, no test files
+    #[arg(long)]
+    pub no_write: bool,
+    #[arg(long, value_enum, default_value_t = Sanitizer::Auto)]
+    pub sanitizer: Sanitizer,
+    #[arg(long, value_enum, default_value_t = MessageFormat::Human)]
+    pub message_format: MessageFormat,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct ListFlags {
+    #[command(flatten)]
+    pub subject: SubjectFlags,
+    #[arg(long, value_enum, default_value_t = MessageFormat::Human)]
+    pub message_format: MessageFormat,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct ReplayFlags {
+    /// A finding's id, as the report gives it
+    pub id: String,
+    #[command(flatten)]
+    pub subject: SubjectFlags,
+    /// The folder that `generate --out` wrote
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Deny {
+    UndocumentedPanic,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Sanitizer {
+    Auto,
+    Never,
+    Always,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MessageFormat {
+    Human,
+    Json,
+}
+
+impl SubjectFlags {
+    pub fn selection(&self) -> Result<Selection, Usage> {
+        let features = FeatureChoice {
+            features: self.features.clone(),
+            all: self.all_features,
+            no_default: self.no_default_features,
+        };
+        let Some(krate) = &self.krate else {
+            return Ok(Selection::Local {
+                manifest_path: self.manifest_path.clone(),
+                package: self.package.clone(),
+                features,
+            });
+        };
+        let (name, version) = match krate.split_once('@') {
+            Some((name, version)) => (name, Some(version.trim_start_matches('=').to_owned())),
+            None => (krate.as_str(), None),
+        };
+        let good = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+        if !good || version.as_deref() == Some("") {
+            return Err(Usage(format!("`{krate}` is not NAME@VERSION, as in `--crate slab@0.4.10`")));
+        }
+        Ok(Selection::Published { name: name.to_owned(), version, features })
+    }
+}
+
+/// `60s`, `1.5m`, `2h`, `500ms`; a bare number is seconds.
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "" | "s" => 1.0,
+        "ms" => 0.001,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        other => return Err(format!("unknown unit `{other}`; use ms, s, m or h")),
+    };
+    let number: f64 = digits.parse().map_err(|_| "not a time; examples: 60s, 5m, 1h".to_owned())?;
+    let seconds = number * unit;
+    if !(seconds > 0.0 && seconds.is_finite() && seconds < 1e9) {
+        return Err("the budget must be more than nothing; examples: 60s, 5m, 1h".to_owned());
+    }
+    Ok(Duration::from_secs_f64(seconds))
+}
+
+/// `cargo testwright …` hands its own name over as first word.
+pub fn without_cargo_word(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut args: Vec<OsString> = args.collect();
+    if args.get(1).is_some_and(|word| word == "testwright") {
+        args.remove(1);
+    }
+    args
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cli, Command, duration, without_cargo_word};
+    use clap::{CommandFactory, Parser};
+    use std::time::Duration;
+
+    #[test]
+    fn command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn budgets() {
+        assert_eq!(duration("60s"), Ok(Duration::from_secs(60)));
+        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
+        assert_eq!(duration("7"), Ok(Duration::from_secs(7)));
+        for bad in ["0", "0s", "-1s", "soon", "5 parsecs", "", "infs", "NaN"] {
+            assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn generate_is_the_default_and_the_cargo_word_is_dropped() {
+        let parse = |words: &[&str]| {
+            let words = words.iter().map(|word| (*word).into());
+            Cli::try_parse_from(without_cargo_word(words)).expect("parses").command()
+        };
+        for words in [
+            &["x", "--seed", "7"][..],
+            &["x", "generate", "--seed", "7"],
+            &["x", "testwright", "--seed", "7"],
+            &["x", "testwright", "generate", "--seed", "7"],
+        ] {
+            assert!(matches!(parse(words), Command::Generate(flags) if flags.seed == 7), "{words:?}");
+        }
+        assert!(matches!(parse(&["x", "testwright", "list"]), Command::List(_)));
+    }
+}

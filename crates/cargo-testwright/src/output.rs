@@ -1,0 +1,109 @@
+//! Files that the tool leaves behind, written whole or not at all, and where they go.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use testwright_emit::report::Report;
+use testwright_harness::Selection;
+
+/// The first line of every file of ours; nothing else is ever replaced.
+pub const MARK: &str = "//! Found by cargo-testwright";
+
+/// Where things go.
+#[derive(Debug, Clone)]
+pub struct Folders {
+    /// Holds `tests/`.
+    pub package: PathBuf,
+    /// Holds `report.json`.
+    pub report: PathBuf,
+    /// The package is ours to write, manifest included.
+    pub whole_package: bool,
+}
+
+impl Folders {
+    /// `--out`, the default of a published crate, or the user's own package.
+    pub fn new(out: Option<&Path>, selection: &Selection, root: &Path, work: &Path) -> Folders {
+        let folder = match (out, selection) {
+            (Some(out), _) => Some(out.to_owned()),
+            (None, Selection::Published { .. }) => Some(default_out(selection)),
+            (None, Selection::Local { .. }) => None,
+        };
+        match folder {
+            Some(folder) => Folders { package: folder.clone(), report: folder, whole_package: true },
+            None => Folders { package: root.to_owned(), report: work.to_owned(), whole_package: false },
+        }
+    }
+}
+
+/// `testwright-NAME-VERSION`.
+pub fn default_out(selection: &Selection) -> PathBuf {
+    match selection {
+        Selection::Published { name, version, .. } => match version {
+            Some(version) => PathBuf::from(format!("testwright-{name}-{version}")),
+            None => PathBuf::from(format!("testwright-{name}")),
+        },
+        Selection::Local { .. } => PathBuf::from("."),
+    }
+}
+
+pub fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let write = || -> std::io::Result<()> {
+        std::fs::create_dir_all(folder)?;
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        file.write_all(text.as_bytes())?;
+        file.as_file().sync_all()?;
+        file.persist(path).map_err(|error| error.error)?;
+        Ok(())
+    };
+    write().with_context(|| {
+        format!("cannot write {}; is there room, and may the folder be written? --out DIR chooses another", path.display())
+    })
+}
+
+pub fn write_report(folders: &Folders, report: &Report) -> anyhow::Result<PathBuf> {
+    let path = folders.report.join("report.json");
+    let text = serde_json::to_string_pretty(report).context("report")?;
+    write(&path, &(text + "\n"))?;
+    Ok(path)
+}
+
+/// The findings' tests as one file, each in a module of its own.
+pub fn findings_file(report: &Report) -> String {
+    let mut text = format!(
+        "{MARK}: run with `cargo test --test testwright_findings -- --ignored`.\n//! {} {}, seed {}.\n",
+        report.krate.name, report.krate.version, report.seed
+    );
+    for finding in &report.findings {
+        text.push_str(&format!("\nmod {} {{\n", finding.test.name));
+        for line in finding.test.source.lines() {
+            let line = line.strip_prefix("//!").map_or(line.to_owned(), |rest| format!("//!{rest}"));
+            if line.is_empty() {
+                text.push('\n');
+            } else {
+                text.push_str(&format!("    {line}\n"));
+            }
+        }
+        text.push_str("}\n");
+    }
+    text
+}
+
+/// Writes the findings' tests; a file that is not ours stays, with a word about it.
+pub fn write_findings(folders: &Folders, report: &Report) -> anyhow::Result<Option<PathBuf>> {
+    let path = folders.package.join("tests/testwright_findings.rs");
+    let existing = std::fs::read_to_string(&path).ok();
+    if existing.as_ref().is_some_and(|text| !text.starts_with(MARK)) {
+        eprintln!("warning: {} is not a file of testwright's and stays as it is", path.display());
+        return Ok(None);
+    }
+    if report.findings.is_empty() {
+        if existing.is_some() {
+            std::fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+        }
+        return Ok(None);
+    }
+    write(&path, &findings_file(report))?;
+    Ok(Some(path))
+}

@@ -1,0 +1,151 @@
+//! A finding exists only when its printed test, compiled by the user's compiler and run in a process of its own, shows it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use testwright_emit::{Imports, Printed};
+use testwright_execute::launcher::{self, ExitKind, TestRun};
+use testwright_harness::{Confirm, TestBench, TestSource};
+use testwright_model::operation::Operations;
+use testwright_model::sequence::Sequence;
+
+use crate::EngineError;
+use crate::judge::Failure;
+
+/// CPU time for one test.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A test that was seen to fail as it says.
+#[derive(Clone, Debug)]
+pub struct Confirmed {
+    pub name: String,
+    pub source: String,
+    pub confirm: Confirm,
+}
+
+#[derive(Clone, Debug)]
+pub enum Confirmation {
+    Confirmed(Box<Confirmed>),
+    /// The compiler does not take the printed program.
+    DoesNotCompile(String),
+    /// It compiles, and does something else.
+    NotReproduced(String),
+}
+
+/// What all tests of a campaign share.
+#[derive(Debug)]
+pub struct Confirmer<'a> {
+    pub bench: &'a TestBench,
+    pub imports: Imports,
+    pub scratch: &'a Path,
+    /// Lines above each test: tool, seed, command.
+    pub header: String,
+    /// Whether the sanitizer may be tried.
+    pub sanitizer: bool,
+}
+
+impl Confirmer<'_> {
+    pub fn confirm(
+        &self,
+        operations: &Operations,
+        sequence: &Sequence,
+        failure: &Failure,
+        name: &str,
+    ) -> Result<Confirmation, EngineError> {
+        let printed = testwright_emit::body(operations, sequence, false);
+        let mut last = Confirmation::NotReproduced("was not run".to_owned());
+        for confirm in self.settings(failure) {
+            let source = self.source(name, failure, &printed, confirm);
+            let test = TestSource { name: name.to_owned(), text: source.clone() };
+            let compiled = self.bench.compile(std::slice::from_ref(&test), confirm)?;
+            let executable = match compiled.into_iter().next() {
+                Some(Ok(executable)) => executable,
+                Some(Err(words)) => return Ok(Confirmation::DoesNotCompile(words)),
+                None => return Ok(Confirmation::DoesNotCompile("nothing was compiled".to_owned())),
+            };
+            let run = run_test(&executable, TIMEOUT, self.scratch)?;
+            match shows(failure, &run) {
+                Ok(()) => {
+                    let name = name.to_owned();
+                    return Ok(Confirmation::Confirmed(Box::new(Confirmed { name, source, confirm })));
+                }
+                Err(seen) => last = Confirmation::NotReproduced(seen),
+            }
+        }
+        Ok(last)
+    }
+
+    /// The builds to try, the plain one first.
+    fn settings(&self, failure: &Failure) -> Vec<Confirm> {
+        let mut all = vec![Confirm::debug()];
+        if failure.class == "memory" {
+            all.push(Confirm { overflow_checks: false, debug_assertions: false, ..Confirm::debug() });
+            if self.sanitizer {
+                all.push(Confirm { sanitizer: true, ..Confirm::debug() });
+                all.push(Confirm {
+                    overflow_checks: false,
+                    debug_assertions: false,
+                    sanitizer: true,
+                    ..Confirm::debug()
+                });
+            }
+        }
+        all
+    }
+
+    fn source(&self, name: &str, failure: &Failure, printed: &Printed, confirm: Confirm) -> String {
+        let mut header = self.header.clone();
+        header.push('\n');
+        header.push_str(&format!("{}: {}\n", failure.class, first_line(&failure.message)));
+        if confirm != Confirm::debug() {
+            header.push_str(&format!(
+                "Shows with overflow checks {}, debug assertions {}, opt-level {}{}.\n",
+                on(confirm.overflow_checks),
+                on(confirm.debug_assertions),
+                confirm.opt_level,
+                if confirm.sanitizer { ", under AddressSanitizer" } else { "" }
+            ));
+        }
+        let ignore = format!("#[ignore = {:?}]", format!("testwright finding: {}", first_line(&failure.message)));
+        testwright_emit::test_file(&header, name, &[ignore], printed, &self.imports)
+    }
+}
+
+/// How a test program ends when everything passes.
+pub const PASSED: ExitKind = ExitKind::Code(0);
+
+/// Runs a compiled test file, ignored tests included, in a sandbox.
+pub fn run_test(executable: &Path, timeout: Duration, scratch: &Path) -> Result<TestRun, EngineError> {
+    let arguments = ["--include-ignored", "--test-threads=1", "--nocapture"];
+    Ok(launcher::run_confirmed(executable, &arguments, timeout, scratch)?)
+}
+
+fn on(flag: bool) -> &'static str {
+    if flag { "on" } else { "off" }
+}
+
+pub fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or("").chars().take(160).collect()
+}
+
+/// Whether the run shows the failure; otherwise what was seen.
+fn shows(failure: &Failure, run: &TestRun) -> Result<(), String> {
+    let output = format!("{}\n{}", run.stdout, run.stderr);
+    let seen = format!("{:?}", run.exit);
+    let right = match failure.class {
+        "hang" => run.exit == ExitKind::TimedOut,
+        "stack-overflow" => output.contains("overflowed its stack") || output.contains("stack-overflow"),
+        "out-of-memory" => matches!(run.exit, ExitKind::Signal(_)) && output.contains("memory allocation"),
+        "memory" => {
+            matches!(run.exit, ExitKind::Signal(_))
+                || output.contains("AddressSanitizer")
+                || output.contains("unsafe precondition")
+        }
+        "abort" => {
+            let left = failure.message.starts_with("the process was made to exit");
+            matches!(run.exit, ExitKind::Signal(_)) || (left && !output.contains("test result:"))
+        }
+        _ => run.exit == ExitKind::Code(101) && output.contains(&first_line(&failure.message)),
+    };
+    if right { Ok(()) } else { Err(seen) }
+}

@@ -1,0 +1,42 @@
+//! What can go wrong, with exit codes and advice.
+
+use testwright_discover::DiscoverError;
+use testwright_execute::ExecuteError;
+use testwright_harness::HarnessError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    #[error(transparent)]
+    Harness(#[from] HarnessError),
+    #[error(transparent)]
+    Discover(#[from] DiscoverError),
+    #[error(transparent)]
+    Execute(#[from] ExecuteError),
+    /// The crate offers nothing that can be called.
+    #[error("{0}")]
+    Nothing(String),
+    #[error("cannot write {path}: {source}")]
+    Write { path: std::path::PathBuf, source: std::io::Error },
+}
+
+impl EngineError {
+    /// The tool's exit code for this error.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            EngineError::Harness(error) => error.exit_code(),
+            EngineError::Discover(_) | EngineError::Execute(_) | EngineError::Write { .. } => 6,
+            EngineError::Nothing(_) => 4,
+        }
+    }
+
+    pub fn advice(&self) -> Option<String> {
+        match self {
+            EngineError::Harness(error) => error.advice(),
+            EngineError::Nothing(_) => {
+                Some("`cargo testwright list` shows every item and why it was left out".to_owned())
+            }
+            EngineError::Write { .. } => Some("is there room on the disk, and may the folder be written? --out DIR chooses another one".to_owned()),
+            EngineError::Discover(_) | EngineError::Execute(_) => None,
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! What an execution means: passes, the caller's fault, or the library's.
+//!
+//! Receives facts ([`Execution`]) and the sequence; hands on a [`Verdict`]. The rules are those of the design: a documented panic
+//! is the caller's fault; overflow, indexing, `unwrap` and the like inside the library are bugs; an explicit, undocumented
+//! panic is listed apart.
+
+use testwright_execute::{Ending, Execution, Phase};
+use testwright_model::operation::{Operation, Operations, Origin};
+use testwright_model::sequence::{Sequence, Step};
+use testwright_model::{Literal, OpId};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Passes,
+    /// The caller's fault, or ours.
+    Illegal(&'static str),
+    Failing(Failure),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    pub tier: Tier,
+    pub class: &'static str,
+    pub operation: String,
+    /// The step that failed.
+    pub step: usize,
+    pub message: String,
+    pub file: String,
+    pub line: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tier {
+    Bug,
+    UndocumentedPanic,
+}
+
+impl Tier {
+    pub fn name(self) -> &'static str {
+        match self {
+            Tier::Bug => "bug",
+            Tier::UndocumentedPanic => "undocumented-panic",
+        }
+    }
+}
+
+impl Failure {
+    /// Failures with the same key are one finding.
+    pub fn key(&self) -> (String, String, String, u32) {
+        (self.class.to_owned(), self.operation.clone(), self.file.clone(), self.line)
+    }
+}
+
+/// A literal from which on a demand for memory is our own doing.
+const ABSURD: i128 = 1 << 16;
+
+pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution) -> Verdict {
+    let (class, message, file, line) = match execution.ending {
+        Ending::Completed | Ending::Truncated => return Verdict::Passes,
+        Ending::Refused => return Verdict::Illegal("refused by the worker"),
+        Ending::Killed(_) => return Verdict::Illegal("killed from outside"),
+        Ending::Panicked | Ending::DropPanicked | Ending::ObservePanicked => {
+            let panic = execution.panic().cloned().unwrap_or_default();
+            ("panic", panic.message, panic.file, panic.line)
+        }
+        ending => {
+            let note = execution.death().cloned().unwrap_or_default();
+            let class = match ending {
+                Ending::Hung | Ending::Blocked => "hang",
+                Ending::StackOverflow => "stack-overflow",
+                Ending::OutOfMemory => "out-of-memory",
+                Ending::Fault { .. } | Ending::Memory => "memory",
+                _ => "abort",
+            };
+            let message = match ending {
+                Ending::Exited(code) => format!("the process was made to exit with status {code}"),
+                Ending::Blocked => "the call waits for ever".to_owned(),
+                Ending::Hung => "the call does not end".to_owned(),
+                Ending::StackOverflow => "the stack overflowed".to_owned(),
+                Ending::Fault { signal, address } => format!("signal {signal} at address {address:#x}"),
+                _ => note.message,
+            };
+            (class, message, note.file, note.line)
+        }
+    };
+    let Some((step, op)) = culprit(sequence, execution) else {
+        return Verdict::Illegal("no operation to blame");
+    };
+    let operation = operations.get(op);
+    if class == "out-of-memory" && asks_for_much(sequence) {
+        return Verdict::Illegal("absurd demand for memory");
+    }
+    if class != "panic" {
+        return Verdict::Failing(Failure {
+            tier: Tier::Bug,
+            class,
+            operation: operation.path.clone(),
+            step,
+            message,
+            file,
+            line,
+        });
+    }
+    let (class, tier) = classify(&message);
+    if let Some(reason) = excused(operation, sequence, &message) {
+        return Verdict::Illegal(reason);
+    }
+    Verdict::Failing(Failure { tier, class, operation: operation.path.clone(), step, message, file, line })
+}
+
+/// Why a panic is not the library's fault.
+fn excused(operation: &Operation, sequence: &Sequence, message: &str) -> Option<&'static str> {
+    if operation.origin == Origin::Std {
+        return Some("a std operation was called wrongly");
+    }
+    if operation.panics.is_some() {
+        return Some("documented panic");
+    }
+    if message == "capacity overflow" || (message.contains("capacity") && asks_for_much(sequence)) {
+        return Some("absurd demand for memory");
+    }
+    None
+}
+
+/// The class of a panic by its message, and how bad it is.
+fn classify(message: &str) -> (&'static str, Tier) {
+    let has = |part: &str| message.contains(part);
+    if message.starts_with("attempt to ") && has("overflow") {
+        return ("overflow", Tier::Bug);
+    }
+    if message.starts_with("attempt to divide by zero") || message.starts_with("attempt to calculate the remainder") {
+        return ("panic", Tier::Bug);
+    }
+    let index = has("index out of bounds")
+        || has("out of range for slice")
+        || has("slice index starts at")
+        || has("is not a char boundary")
+        || (message.starts_with("byte index") || message.starts_with("start byte index") || message.starts_with("end byte index"))
+        || has("mid > len")
+        || message.starts_with("range start index")
+        || message.starts_with("range end index")
+        || message.starts_with("copy_from_slice: source slice length");
+    if index {
+        return ("index", Tier::Bug);
+    }
+    if message.starts_with("called `Option::unwrap()`") || message.starts_with("called `Result::unwrap()`") {
+        return ("unwrap", Tier::Bug);
+    }
+    let internal = message.starts_with("internal error: entered unreachable code")
+        || message.starts_with("already borrowed")
+        || message.starts_with("already mutably borrowed")
+        || message.starts_with("RefCell already")
+        || message.starts_with("not implemented")
+        || message.starts_with("not yet implemented");
+    ("panic", if internal { Tier::Bug } else { Tier::UndocumentedPanic })
+}
+
+/// The step and operation that an ending is attributed to.
+fn culprit(sequence: &Sequence, execution: &Execution) -> Option<(usize, OpId)> {
+    let step = match execution.phase {
+        Phase::Teardown | Phase::Observe => nth_value(sequence, execution.step as usize)?,
+        _ => execution.step as usize,
+    };
+    let mut step = step.min(sequence.len().checked_sub(1)?);
+    // Dropping a value is blamed on the call that made it.
+    for _ in 0..4 {
+        match &sequence.steps[step] {
+            Step::Call { op, .. } => return Some((step, *op)),
+            Step::Drop(value) | Step::Forget(value) => step = value.0 as usize,
+            Step::Literal { .. } | Step::Closure(_) => return None,
+        }
+    }
+    None
+}
+
+fn nth_value(sequence: &Sequence, number: usize) -> Option<usize> {
+    sequence.steps.iter().enumerate().filter(|(_, step)| step.makes_value()).nth(number).map(|(index, _)| index)
+}
+
+fn asks_for_much(sequence: &Sequence) -> bool {
+    sequence.steps.iter().any(|step| {
+        matches!(step, Step::Literal { value: Literal::Int(value), .. } if *value >= ABSURD || *value < 0)
+    })
+}

@@ -1,0 +1,238 @@
+//! Down the pipe once: the subject found, its API read and grounded, the harness pruned and built.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
+use std::time::Instant;
+
+use testwright_discover::Options;
+use testwright_execute::{Worker, WorkerPlan};
+use testwright_ground::{Grounded, Place, Reason};
+use testwright_harness::{Built, Harness, HarnessSource, OperationSource, Places, Selection, Subject, Variant};
+use testwright_model::api::Skipped;
+use testwright_model::operation::{Abilities, Operations};
+use testwright_model::{Api, OpId};
+use testwright_wire::layout::ability;
+
+use crate::EngineError;
+
+/// More parameters than the worker passes.
+const MAX_ARITY: usize = 32;
+
+/// Everything that a campaign works with.
+#[derive(Debug)]
+pub struct Workbench {
+    pub subject: Subject,
+    pub places: Places,
+    pub operations: Operations,
+    /// Operations that can be called.
+    pub usable: HashSet<OpId>,
+    pub callables: Vec<CallableFact>,
+    pub skipped: Vec<Skipped>,
+    pub foreign: Vec<String>,
+    pub harness: Harness,
+    pub timing: Timing,
+}
+
+/// What became of one callable definition of the subject.
+#[derive(Clone, Debug)]
+pub struct CallableFact {
+    pub path: String,
+    pub kind: CallableKind,
+    pub operations: Vec<OpId>,
+    /// Why it has no operation.
+    pub reason: Option<Reason>,
+    pub file: Option<(String, u32)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CallableKind {
+    /// Free functions, inherent methods, methods that the subject's traits provide.
+    Inherent,
+    TraitImpl,
+}
+
+/// Seconds of each part.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Timing {
+    pub locate: f64,
+    pub rustdoc: f64,
+    pub ground: f64,
+    pub check: f64,
+    pub rounds: u32,
+}
+
+/// Says what is going on; lines for people.
+pub type Tell<'a> = &'a dyn Fn(&str);
+
+pub fn discover(selection: &Selection, places: &Places, tell: Tell<'_>) -> Result<(Subject, Api, Timing), EngineError> {
+    let mut timing = Timing::default();
+    let start = Instant::now();
+    tell("looking for the crate");
+    let subject = testwright_harness::locate(selection, places)?;
+    timing.locate = start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    tell(&format!("reading the API of {} {}", subject.package, subject.version));
+    let json = testwright_harness::rustdoc_json(&subject, places)?;
+    let options = Options { version: subject.version.clone(), include_hidden: false };
+    let api = testwright_discover::read(&json, &options)?;
+    timing.rustdoc = start.elapsed().as_secs_f64();
+    Ok((subject, api, timing))
+}
+
+/// Goes down the pipe up to the pruned harness.
+pub fn prepare(
+    selection: &Selection,
+    places: Places,
+    budget: usize,
+    tell: Tell<'_>,
+) -> Result<Workbench, EngineError> {
+    let (subject, api, mut timing) = discover(selection, &places, tell)?;
+    let start = Instant::now();
+    let mut grounded = testwright_ground::ground(&api, budget);
+    grounded.retain_reachable();
+    timing.ground = start.elapsed().as_secs_f64();
+    if grounded.callables.iter().all(|callable| callable.operations.is_empty()) {
+        return Err(EngineError::Nothing(nothing(&grounded, &api)));
+    }
+    let source = source(&grounded, &api);
+    tell(&format!("checking {} operations with the compiler", source.operations.len()));
+    let start = Instant::now();
+    let harness = testwright_harness::prepare(&subject, &source, &places)?;
+    timing.check = start.elapsed().as_secs_f64();
+    timing.rounds = harness.pruned().rounds;
+
+    let rejected: BTreeMap<OpId, Reason> = harness
+        .pruned()
+        .rejected
+        .iter()
+        .map(|(index, words)| (op_id(*index), Reason::Rejected(words.clone())))
+        .collect();
+    for (index, chosen) in harness.pruned().chosen_check.iter().enumerate() {
+        let form = &mut grounded.operations.operations[index].form;
+        form.only_full = *chosen == Some(1) && !form.short.is_empty();
+    }
+    grounded.reject(&rejected);
+    let (_, usable) =
+        testwright_ground::reach::reachable(&grounded.operations, |id| !rejected.contains_key(&id));
+    let unreachable: BTreeMap<OpId, Reason> = grounded
+        .operations
+        .ids()
+        .filter(|id| !usable.contains(id) && !rejected.contains_key(id))
+        .map(|id| (id, Reason::NoMaker("value that only rejected operations make".to_owned())))
+        .collect();
+    grounded.reject(&unreachable);
+    let callables = grounded.callables.iter().map(fact).collect();
+    let operations = grounded.operations;
+    Ok(Workbench {
+        subject,
+        places,
+        operations,
+        usable,
+        callables,
+        skipped: api.skipped.clone(),
+        foreign: source.foreign,
+        harness,
+        timing,
+    })
+}
+
+fn fact(callable: &testwright_ground::Callable<'_>) -> CallableFact {
+    CallableFact {
+        path: callable.function.path.clone(),
+        kind: match callable.place {
+            Place::TraitImpl(_) => CallableKind::TraitImpl,
+            _ => CallableKind::Inherent,
+        },
+        operations: callable.operations.clone(),
+        reason: callable.operations.is_empty().then(|| {
+            callable.refusal.clone().unwrap_or_else(|| Reason::NoReceiver("no value of it is made".to_owned()))
+        }),
+        file: callable.function.span.as_ref().map(|span| (span.file.clone(), span.line)),
+    }
+}
+
+fn op_id(index: usize) -> OpId {
+    OpId(u32::try_from(index).expect("fewer than 2^32 operations"))
+}
+
+fn nothing(grounded: &Grounded<'_>, api: &Api) -> String {
+    if grounded.callables.is_empty() {
+        format!("{} has no public functions", api.lib)
+    } else {
+        format!("none of the {} public functions of {} can be called by generated code", grounded.callables.len(), api.lib)
+    }
+}
+
+fn source(grounded: &Grounded<'_>, api: &Api) -> HarnessSource {
+    let operations = grounded
+        .operations
+        .ids()
+        .map(|id| {
+            let operation = grounded.operations.get(id);
+            let text = grounded.text(id);
+            let mut types: Vec<usize> = operation.params.iter().map(|param| param.ty.0 as usize).collect();
+            types.push(operation.result.0 as usize);
+            OperationSource {
+                wrapper: text.wrapper,
+                arity: u8::try_from(operation.params.len().min(MAX_ARITY)).unwrap_or(0),
+                result: operation.result.0 as usize,
+                types,
+                checks: text.checks,
+            }
+        })
+        .collect();
+    HarnessSource {
+        operations,
+        types: grounded.type_texts(),
+        foreign: testwright_ground::foreign_crates(api, &grounded.operations),
+        prelude: String::new(),
+    }
+}
+
+impl Workbench {
+    /// Builds a worker binary; operations that only code generation rejects are taken out.
+    pub fn build(&mut self, variant: &Variant) -> Result<Built, EngineError> {
+        let built = self.harness.build(variant)?;
+        let late: BTreeMap<OpId, Reason> = built
+            .rejected_late
+            .iter()
+            .map(|(index, words)| (op_id(*index), Reason::Rejected(words.clone())))
+            .collect();
+        let rejected = &self.harness.pruned().rejected;
+        let (_, usable) = testwright_ground::reach::reachable(&self.operations, |id| {
+            !late.contains_key(&id) && !rejected.contains_key(&(id.0 as usize))
+        });
+        for callable in &mut self.callables {
+            let had = !callable.operations.is_empty();
+            let why = callable.operations.iter().find_map(|id| late.get(id)).cloned();
+            callable.operations.retain(|id| usable.contains(id));
+            if had && callable.operations.is_empty() {
+                callable.reason = why;
+            }
+        }
+        self.usable = usable;
+        Ok(built)
+    }
+
+    /// Starts a worker and takes over what the compiler told it about the types.
+    pub fn start_worker(&mut self, binary: PathBuf, scratch: PathBuf, coverage: bool) -> Result<Worker, EngineError> {
+        let mut plan = WorkerPlan::new(binary, scratch);
+        plan.coverage = coverage;
+        let worker = Worker::start(plan)?;
+        for (slot, info) in self.operations.abilities.iter_mut().zip(&worker.catalogue().types) {
+            let has = |bit| info.abilities & bit != 0;
+            *slot = Abilities {
+                needs_drop: has(ability::NEEDS_DROP),
+                copy: has(ability::COPY),
+                clone: has(ability::CLONE),
+                eq: has(ability::EQ),
+                ord: has(ability::ORD),
+                hash: has(ability::HASH),
+                debug: has(ability::DEBUG),
+                display: has(ability::DISPLAY),
+                default: has(ability::DEFAULT),
+            };
+        }
+        Ok(worker)
+    }
+}
