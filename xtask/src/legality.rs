@@ -219,13 +219,14 @@ fn all() {{
 fn expected(sequence: &Sequence, execution: &Execution) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     if let Some(panic) = execution.panic() {
-        all.insert("panic".to_owned(), panic.message.clone());
+        all.insert("panic".to_owned(), format!("{:?}", panic.message));
     }
     let steps = sequence.steps.iter().enumerate().filter(|(_, step)| step.makes_value());
     let texts = execution.details.iter().flat_map(|details| &details.texts);
     for ((step, _), text) in steps.zip(texts) {
         if let Some(text) = text {
-            all.insert(step.to_string(), text.chars().take(4000).collect());
+            let cut: String = text.chars().take(4000).collect();
+            all.insert(step.to_string(), format!("{cut:?}"));
         }
     }
     all
@@ -242,22 +243,15 @@ fn lines(executable: &std::path::Path, scratch: &std::path::Path) -> anyhow::Res
         let mut parts = rest.splitn(3, ' ');
         let (Some(index), Some(step), Some(text)) = (parts.next(), parts.next(), parts.next()) else { continue };
         let Ok(index) = index.parse() else { continue };
-        all.entry(index).or_default().insert(step.to_owned(), unquoted(text));
+        all.entry(index).or_default().insert(step.to_owned(), text.to_owned());
     }
     Ok(all)
 }
 
-/// Undoes `{:?}` of a string as far as a comparison needs.
-fn unquoted(text: &str) -> String {
-    text.trim_matches('"').to_owned()
-}
-
-/// Texts without what differs by nature: escapes (one side is quoted), addresses.
+/// Texts without what differs by nature: addresses.
 fn masked(text: &str) -> String {
-    let quoted = format!("{text:?}");
-    let plain = if text.contains('\\') { text.to_owned() } else { quoted.trim_matches('"').to_owned() };
     let mut out = String::new();
-    let mut rest = plain.as_str();
+    let mut rest = text;
     while let Some(at) = rest.find("0x") {
         let digits = rest[at + 2..].chars().take_while(char::is_ascii_hexdigit).count();
         out.push_str(&rest[..at]);

@@ -7,6 +7,9 @@ pub const NO_BUGS: u8 = 0;
 pub const USAGE: u8 = 2;
 pub const ENVIRONMENT: u8 = 6;
 pub const INTERNAL: u8 = 70;
+pub const INTERRUPTED: u8 = 130;
+
+pub const OUR_FAULT: &str = "this is a fault of testwright itself; please report it with the command you ran";
 
 /// A mistake in how the tool was called.
 #[derive(Debug)]
@@ -19,6 +22,18 @@ impl std::fmt::Display for Usage {
 }
 
 impl std::error::Error for Usage {}
+
+/// A file of ours that cannot be understood any more.
+#[derive(Debug)]
+pub struct Damaged(pub String);
+
+impl std::fmt::Display for Damaged {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Damaged {}
 
 /// Prints what went wrong and what to do; returns the exit code.
 pub fn report(error: &anyhow::Error) -> u8 {
@@ -40,9 +55,9 @@ fn code_and_advice(error: &anyhow::Error) -> (u8, Option<String>) {
         (harness.exit_code(), harness.advice())
     } else if error.is::<Usage>() {
         (USAGE, None)
-    } else if error.is::<std::io::Error>() || error.chain().any(|cause| cause.is::<std::io::Error>()) {
+    } else if error.is::<Damaged>() || error.chain().any(|cause| cause.is::<std::io::Error>()) {
         (ENVIRONMENT, None)
     } else {
-        (INTERNAL, Some("this is a fault of testwright itself; please report it with the command you ran".to_owned()))
+        (INTERNAL, Some(OUR_FAULT.to_owned()))
     }
 }

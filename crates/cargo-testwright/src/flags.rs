@@ -13,7 +13,12 @@ use crate::exit::Usage;
 ///
 /// Build scripts and procedural macros of the crate run as in any cargo build; the code under test runs only in a sandbox.
 #[derive(Debug, Parser)]
-#[command(name = "cargo testwright", bin_name = "cargo testwright", version, args_conflicts_with_subcommands = true)]
+#[command(
+    name = "cargo testwright",
+    bin_name = "cargo testwright",
+    version,
+    args_conflicts_with_subcommands = true
+)]
 pub struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -48,8 +53,10 @@ pub struct SubjectFlags {
     /// Features to switch on
     #[arg(long, short = 'F', value_name = "FEATURES", value_delimiter = ',')]
     pub features: Vec<String>,
+    /// Switch all features on
     #[arg(long)]
     pub all_features: bool,
+    /// Leave the default features off
     #[arg(long)]
     pub no_default_features: bool,
     /// Test a published crate, yanked versions included. Its build script, if any, is run unsandboxed
@@ -71,14 +78,15 @@ pub struct GenerateFlags {
     /// Sequences to run, instead of a time
     #[arg(long, value_name = "N", conflicts_with = "budget", value_parser = clap::value_parser!(u64).range(1..))]
     pub executions: Option<u64>,
+    /// Where chance starts; with --executions the same seed gives the same tests
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
     /// Worker processes at once
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub jobs: Option<u16>,
     /// Report at most so many findings
-    #[arg(long, value_name = "N", default_value_t = 50)]
-    pub max_findings: usize,
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_findings: u32,
     /// Exit 1 for these too
     #[arg(long, value_name = "TIER", value_enum)]
     pub deny: Vec<Deny>,
@@ -88,8 +96,10 @@ pub struct GenerateFlags {
     /// Report only, no test files
     #[arg(long)]
     pub no_write: bool,
+    /// Whether `AddressSanitizer` may be used to confirm memory errors
     #[arg(long, value_enum, default_value_t = Sanitizer::Auto)]
     pub sanitizer: Sanitizer,
+    /// For people, or as JSON on standard output
     #[arg(long, value_enum, default_value_t = MessageFormat::Human)]
     pub message_format: MessageFormat,
 }
@@ -98,6 +108,7 @@ pub struct GenerateFlags {
 pub struct ListFlags {
     #[command(flatten)]
     pub subject: SubjectFlags,
+    /// For people, or as JSON on standard output
     #[arg(long, value_enum, default_value_t = MessageFormat::Human)]
     pub message_format: MessageFormat,
 }
@@ -149,7 +160,8 @@ impl SubjectFlags {
             Some((name, version)) => (name, Some(version.trim_start_matches('=').to_owned())),
             None => (krate.as_str(), None),
         };
-        let good = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+        let good =
+            !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
         if !good || version.as_deref() == Some("") {
             return Err(Usage(format!("`{krate}` is not NAME@VERSION, as in `--crate slab@0.4.10`")));
         }

@@ -1,74 +1,126 @@
 //! `generate`: the whole pipe, then report and tests.
 
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use testwright_emit::report::Report;
 use testwright_engine::campaign::{Limit, Plan, Progress};
-use testwright_engine::{Campaign, prepare};
-use testwright_harness::Places;
+use testwright_engine::{Campaign, EngineError, Outcome, Workbench, prepare};
+use testwright_harness::{Places, Selection};
 
 use crate::flags::{Deny, GenerateFlags, MessageFormat, Sanitizer};
 use crate::output::{self, Folders};
+use crate::{exit, package};
 
 pub const TOOL: &str = concat!("cargo-testwright ", env!("CARGO_PKG_VERSION"));
 
-pub fn run(flags: Box<GenerateFlags>) -> anyhow::Result<u8> {
+pub fn run(flags: &GenerateFlags) -> anyhow::Result<u8> {
     let selection = flags.subject.selection()?;
     let out = flags.out.clone().unwrap_or_else(|| output::default_out(&selection));
+    if flags.out.is_some() || matches!(selection, Selection::Published { .. }) {
+        package::claim(&out)?;
+    }
     let places = Places::for_selection(&selection, &out)?;
     let human = flags.message_format == MessageFormat::Human;
     let tell = |line: &str| say(human, line);
     let progress = Arc::new(Progress::default());
-    let on_interrupt = Arc::clone(&progress);
-    // A second handler cannot be set in one process; tests that call twice keep the first.
+    catch_interrupts(&progress);
+    let interrupted = || progress.stop.load(Ordering::SeqCst);
+    let mut bench = match prepare(&selection, places, flags.subject.operations as usize, &tell) {
+        Ok(bench) => bench,
+        // Cargo hears the same Ctrl-C; what it says then is no news of the crate.
+        Err(_) if interrupted() => return Ok(cut_short()),
+        Err(error) => return Err(error.into()),
+    };
+    let folders = Folders::new(flags.out.as_deref(), &selection, &bench.subject.root, &bench.places.work);
+    let outcome = match search(&mut bench, plan(flags), &progress, human) {
+        Ok(outcome) => outcome,
+        Err(_) if interrupted() => return Ok(cut_short()),
+        Err(error) => return Err(error.into()),
+    };
+    let report = outcome.report;
+    let written = write(flags, &folders, &bench, &report);
+    // What was found is shown even if it cannot be kept.
+    if human {
+        output::print(&summary(&report));
+    } else {
+        output::print(&format!("{}\n", serde_json::to_string(&report)?));
+    }
+    let (report_path, tests) = written?;
+    if human {
+        output::print(&format!("report: {}\n", report_path.display()));
+        if let Some(tests) = tests {
+            output::print(&format!("tests: {} (ignored until you decide)\n", tests.display()));
+        }
+    }
+    Ok(report.exit)
+}
+
+/// The first Ctrl-C ends the search, the second the tool.
+fn catch_interrupts(progress: &Arc<Progress>) {
+    let progress = Arc::clone(progress);
+    // It fails only if there is a handler already, which nothing else in this program sets.
     let _ = ctrlc::set_handler(move || {
-        if on_interrupt.stop.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
+        if progress.stop.swap(true, Ordering::SeqCst) {
+            std::process::exit(i32::from(exit::INTERRUPTED));
         }
         eprintln!("\ninterrupted: finishing with what was found (again to stop at once)");
     });
-    let mut bench = prepare(&selection, places, flags.subject.operations as usize, &tell)?;
-    let folders = Folders::new(flags.out.as_deref(), &selection, &bench.subject.root, &bench.places.work);
-    let plan = Plan {
+}
+
+fn cut_short() -> u8 {
+    eprintln!("interrupted before there was anything to report");
+    exit::INTERRUPTED
+}
+
+fn plan(flags: &GenerateFlags) -> Plan {
+    Plan {
         limit: flags.executions.map_or(Limit::Time(flags.budget), Limit::Executions),
         seed: flags.seed,
         jobs: flags.jobs.map_or_else(cores, usize::from),
-        max_findings: flags.max_findings,
+        max_findings: flags.max_findings as usize,
         sanitizer: flags.sanitizer != Sanitizer::Never,
-        command: command_line(&flags),
+        command: command_line(flags),
         tool: TOOL.to_owned(),
         deny_undocumented: flags.deny.contains(&Deny::UndocumentedPanic),
-    };
-    let outcome = {
-        let mut campaign = Campaign { bench: &mut bench, plan, progress: &progress };
-        let watched = Arc::clone(&progress);
-        let done = Arc::new(std::sync::atomic::AtomicBool::new(false));
-        let finished = Arc::clone(&done);
-        let painter = std::thread::spawn(move || paint(&watched, &finished, human));
-        let outcome = campaign.run(&tell);
-        done.store(true, Ordering::Relaxed);
-        let _ = painter.join();
-        outcome?
-    };
-    let report = outcome.report;
-    let report_path = output::write_report(&folders, &report)?;
-    let tests_path = if flags.no_write {
-        None
-    } else {
-        if folders.whole_package {
-            output::write(&folders.package.join("Cargo.toml"), &manifest(&bench))?;
-            output::write(&folders.package.join("src/lib.rs"), "")?;
-        }
-        output::write_findings(&folders, &report)?
-    };
-    if human {
-        summary(&report, &report_path, tests_path.as_deref());
-    } else {
-        println!("{}", serde_json::to_string(&report)?);
     }
-    Ok(report.exit)
+}
+
+/// The campaign, with a line now and then about how it goes.
+fn search(
+    bench: &mut Workbench,
+    plan: Plan,
+    progress: &Arc<Progress>,
+    human: bool,
+) -> Result<Outcome, EngineError> {
+    let watched = Arc::clone(progress);
+    let done = Arc::new(AtomicBool::new(false));
+    let finished = Arc::clone(&done);
+    let painter = std::thread::spawn(move || paint(&watched, &finished, human));
+    let outcome = Campaign { bench, plan, progress }.run(&|line| say(human, line));
+    done.store(true, Ordering::Relaxed);
+    let _ = painter.join();
+    outcome
+}
+
+/// The report and the tests; where each of them is.
+fn write(
+    flags: &GenerateFlags,
+    folders: &Folders,
+    bench: &Workbench,
+    report: &Report,
+) -> anyhow::Result<(PathBuf, Option<PathBuf>)> {
+    let report_path = output::write_report(folders, report)?;
+    if flags.no_write {
+        return Ok((report_path, None));
+    }
+    if folders.whole_package {
+        package::write(&folders.package, bench)?;
+    }
+    Ok((report_path, output::write_findings(folders, report)?))
 }
 
 fn cores() -> usize {
@@ -95,7 +147,7 @@ fn command_line(flags: &GenerateFlags) -> String {
 }
 
 /// A line a second on a terminal, one every ten seconds elsewhere.
-fn paint(progress: &Progress, done: &std::sync::atomic::AtomicBool, human: bool) {
+fn paint(progress: &Progress, done: &AtomicBool, human: bool) {
     let terminal = std::io::stderr().is_terminal();
     let every = if terminal { Duration::from_secs(1) } else { Duration::from_secs(10) };
     let start = Instant::now();
@@ -127,10 +179,10 @@ fn paint(progress: &Progress, done: &std::sync::atomic::AtomicBool, human: bool)
     }
 }
 
-fn summary(report: &testwright_emit::report::Report, report_path: &std::path::Path, tests: Option<&std::path::Path>) {
+fn summary(report: &Report) -> String {
     let executions = &report.executions;
-    println!(
-        "{} {}: {} operations from {} items; {} sequences, {} calls ({} a second), {} of {} edges",
+    let mut text = format!(
+        "{} {}: {} operations from {} items; {} sequences, {} calls ({} a second), {} of {} edges\n",
         report.krate.name,
         report.krate.version,
         report.api.operations,
@@ -142,43 +194,27 @@ fn summary(report: &testwright_emit::report::Report, report_path: &std::path::Pa
         report.coverage.edges_total,
     );
     for finding in &report.findings {
-        println!("\n{} [{}] {} in {}", finding.id, finding.tier, finding.class, finding.operation);
-        println!("  {}", finding.message.lines().next().unwrap_or(""));
+        let first = finding.message.lines().next().unwrap_or("");
+        text.push_str(&format!(
+            "\n{} [{}] {} in {}\n  {first}\n",
+            finding.id, finding.tier, finding.class, finding.operation
+        ));
         if let Some(location) = &finding.location {
-            println!("  at {}:{}", location.file, location.line);
+            text.push_str(&format!("  at {}:{}\n", location.file, location.line));
         }
-        println!();
-        for line in finding.test.source.lines().filter(|line| !line.starts_with("//!")) {
-            println!("    {line}");
+        text.push('\n');
+        let code = finding.test.source.lines().skip_while(|line| line.is_empty() || line.starts_with("//!"));
+        for line in code {
+            let indent = if line.is_empty() { "" } else { "    " };
+            text.push_str(&format!("{indent}{line}\n"));
         }
     }
     let bugs = report.findings.iter().filter(|finding| finding.tier == "bug").count();
-    println!("\n{bugs} bugs, {} undocumented panics; report: {}", report.findings.len() - bugs, report_path.display());
-    if let Some(tests) = tests {
-        println!("tests: {} (ignored until you decide)", tests.display());
-    }
+    let others = report.findings.len() - bugs;
+    text.push_str(&format!("\n{}, {}\n", count(bugs, "bug"), count(others, "undocumented panic")));
+    text
 }
 
-/// The manifest of a package that holds nothing but our tests.
-fn manifest(bench: &testwright_engine::Workbench) -> String {
-    let subject = &bench.subject;
-    let mut text = format!(
-        "[package]\nname = \"testwright-{}\"\nversion = \"0.0.0\"\nedition = \"2021\"\npublish = false\n\n[workspace]\n\n[dependencies]\n",
-        subject.package
-    );
-    let features: Vec<String> =
-        subject.features.iter().filter(|feature| *feature != "default").map(|feature| format!("{feature:?}")).collect();
-    let features =
-        if features.is_empty() { String::new() } else { format!(", features = [{}]", features.join(", ")) };
-    if subject.published {
-        text.push_str(&format!("{} = {{ version = \"={}\"{features} }}\n", subject.package, subject.version));
-    } else {
-        text.push_str(&format!("{} = {{ path = {:?}{features} }}\n", subject.package, subject.root));
-    }
-    for name in &bench.foreign {
-        if let Some(dependency) = subject.dependencies.get(name) {
-            text.push_str(&format!("{} = \"={}\"\n", dependency.package, dependency.version));
-        }
-    }
-    text
+fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }

@@ -1,6 +1,6 @@
 //! `list`: every public item, taken as which operations, or skipped and why.
 
-use testwright_engine::listing::listing;
+use testwright_engine::listing::{Listing, listing};
 use testwright_engine::prepare;
 use testwright_harness::Places;
 
@@ -18,26 +18,32 @@ pub fn run(flags: ListFlags) -> anyhow::Result<u8> {
     })?;
     let list = listing(&bench);
     if !human {
-        println!("{}", serde_json::to_string_pretty(&list)?);
+        output::print(&format!("{}\n", serde_json::to_string_pretty(&list)?));
         return Ok(0);
     }
+    output::print(&text(&list));
+    Ok(0)
+}
+
+fn text(list: &Listing) -> String {
+    let mut text = String::new();
     for item in &list.callables {
         match &item.skipped {
-            Some(reason) => println!("skipped {}: {reason}", item.path),
+            Some(reason) => text.push_str(&format!("skipped {}: {reason}\n", item.path)),
             None => {
-                println!("taken   {}", item.path);
+                text.push_str(&format!("taken   {}\n", item.path));
                 for operation in &item.operations {
-                    println!("          {operation}");
+                    text.push_str(&format!("          {operation}\n"));
                 }
             }
         }
     }
     for item in &list.skipped {
-        println!("skipped {} {}: {}", item.kind, item.path, item.reason);
+        text.push_str(&format!("skipped {} {}: {}\n", item.kind, item.path, item.reason));
     }
     let figures = &list.figures;
-    println!(
-        "\n{} {}: functions {} of {}, trait implementations {} of {} have operations; {} other operations",
+    text.push_str(&format!(
+        "\n{} {}: functions {} of {}, trait implementations {} of {} have operations; {} other operations\n",
         list.krate,
         list.version,
         figures.inherent_taken,
@@ -45,12 +51,15 @@ pub fn run(flags: ListFlags) -> anyhow::Result<u8> {
         figures.trait_taken,
         figures.trait_total,
         list.other_operations
-    );
+    ));
     for (reason, count) in &figures.reasons {
-        println!("{count:>6} {reason}");
+        text.push_str(&format!("{count:>6} {reason}\n"));
     }
     if !list.features_off.is_empty() {
-        println!("features that are off: {} (try --all-features)", list.features_off.join(", "));
+        text.push_str(&format!(
+            "features that are off: {} (try --all-features)\n",
+            list.features_off.join(", ")
+        ));
     }
-    Ok(0)
+    text
 }

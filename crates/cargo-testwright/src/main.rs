@@ -5,6 +5,7 @@ mod flags;
 mod generate;
 mod list;
 mod output;
+mod package;
 mod replay;
 
 use std::process::ExitCode;
@@ -25,10 +26,25 @@ fn main() -> ExitCode {
             return ExitCode::from(if error.use_stderr() { exit::USAGE } else { exit::NO_BUGS });
         }
     };
-    let result = match cli.command() {
-        Command::Generate(flags) => generate::run(flags),
+    if !cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")) {
+        eprintln!(
+            "error: testwright runs on Linux on x86-64 with glibc only: elsewhere it cannot confine the code under test"
+        );
+        return ExitCode::from(exit::ENVIRONMENT);
+    }
+    let command = cli.command();
+    let result = std::panic::catch_unwind(move || match command {
+        Command::Generate(flags) => generate::run(&flags),
         Command::List(flags) => list::run(flags),
         Command::Replay(flags) => replay::run(flags),
-    };
-    ExitCode::from(result.unwrap_or_else(|error| exit::report(&error)))
+    });
+    ExitCode::from(match result {
+        Ok(Ok(code)) => code,
+        Ok(Err(error)) => exit::report(&error),
+        // The panic's own words are on the terminal already.
+        Err(_) => {
+            eprintln!("  help: {}", exit::OUR_FAULT);
+            exit::INTERNAL
+        }
+    })
 }

@@ -10,6 +10,9 @@ use testwright_harness::Selection;
 /// The first line of every file of ours; nothing else is ever replaced.
 pub const MARK: &str = "//! Found by cargo-testwright";
 
+/// Below the package.
+const FINDINGS: &str = "tests/testwright_findings.rs";
+
 /// Where things go.
 #[derive(Debug, Clone)]
 pub struct Folders {
@@ -47,6 +50,19 @@ pub fn default_out(selection: &Selection) -> PathBuf {
     }
 }
 
+/// Makes the folder and tries to write into it.
+pub fn writable(folder: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir_all(folder)
+        .and_then(|()| tempfile::tempfile_in(folder).map(drop))
+        .with_context(|| format!("cannot write to {}; --out DIR chooses another folder", folder.display()))
+}
+
+/// To standard output; a reader that has seen enough, as `head`, is no trouble.
+pub fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
 pub fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let write = || -> std::io::Result<()> {
@@ -58,7 +74,10 @@ pub fn write(path: &Path, text: &str) -> anyhow::Result<()> {
         Ok(())
     };
     write().with_context(|| {
-        format!("cannot write {}; is there room, and may the folder be written? --out DIR chooses another", path.display())
+        format!(
+            "cannot write {}; is there room, and may the folder be written? --out DIR chooses another",
+            path.display()
+        )
     })
 }
 
@@ -78,7 +97,6 @@ pub fn findings_file(report: &Report) -> String {
     for finding in &report.findings {
         text.push_str(&format!("\nmod {} {{\n", finding.test.name));
         for line in finding.test.source.lines() {
-            let line = line.strip_prefix("//!").map_or(line.to_owned(), |rest| format!("//!{rest}"));
             if line.is_empty() {
                 text.push('\n');
             } else {
@@ -90,20 +108,38 @@ pub fn findings_file(report: &Report) -> String {
     text
 }
 
-/// Writes the findings' tests; a file that is not ours stays, with a word about it.
+/// Writes the findings' tests; a file that is not ours stays, with a word about it. Where the user's package cannot be
+/// written, the tests go beside the report.
 pub fn write_findings(folders: &Folders, report: &Report) -> anyhow::Result<Option<PathBuf>> {
-    let path = folders.package.join("tests/testwright_findings.rs");
-    let existing = std::fs::read_to_string(&path).ok();
-    if existing.as_ref().is_some_and(|text| !text.starts_with(MARK)) {
+    let path = folders.package.join(FINDINGS);
+    let existing = std::fs::read(&path).ok();
+    if existing.as_ref().is_some_and(|text| !text.starts_with(MARK.as_bytes())) {
         eprintln!("warning: {} is not a file of testwright's and stays as it is", path.display());
-        return Ok(None);
+        return if folders.whole_package || report.findings.is_empty() {
+            Ok(None)
+        } else {
+            write_beside_report(folders, report).map(Some)
+        };
     }
     if report.findings.is_empty() {
-        if existing.is_some() {
+        // A search that was cut short says nothing about what an earlier one found.
+        if existing.is_some() && !report.interrupted {
             std::fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
         }
         return Ok(None);
     }
+    match write(&path, &findings_file(report)) {
+        Ok(()) => Ok(Some(path)),
+        Err(error) if folders.whole_package => Err(error),
+        Err(error) => {
+            eprintln!("warning: {error:#}");
+            write_beside_report(folders, report).map(Some)
+        }
+    }
+}
+
+fn write_beside_report(folders: &Folders, report: &Report) -> anyhow::Result<PathBuf> {
+    let path = folders.report.join(FINDINGS);
     write(&path, &findings_file(report))?;
-    Ok(Some(path))
+    Ok(path)
 }

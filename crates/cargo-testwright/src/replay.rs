@@ -1,5 +1,7 @@
 //! `replay`: one finding of an earlier run again, under the build that shows it.
 
+use std::io::ErrorKind;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -7,7 +9,7 @@ use testwright_emit::report::Report;
 use testwright_engine::workbench;
 use testwright_harness::{Confirm, Places, TestBench, TestSource};
 
-use crate::exit::Usage;
+use crate::exit::{Damaged, Usage};
 use crate::flags::ReplayFlags;
 use crate::output::{self, Folders};
 
@@ -18,16 +20,17 @@ pub fn run(flags: ReplayFlags) -> anyhow::Result<u8> {
     let (subject, api, _) = workbench::discover(&selection, &places, &|_| {})?;
     let folders = Folders::new(flags.out.as_deref(), &selection, &subject.root, &places.work);
     let path = folders.report.join("report.json");
-    let text = std::fs::read_to_string(&path)
-        .with_context(|| format!("cannot read {}; run `cargo testwright generate` first", path.display()))?;
-    let report: Report = serde_json::from_str(&text).with_context(|| {
-        format!("{} is damaged; run `cargo testwright generate` to write it anew", path.display())
-    })?;
+    let report = read(&path)?;
     let Some(finding) = report.findings.iter().find(|finding| finding.id == flags.id) else {
         let known: Vec<&str> = report.findings.iter().map(|finding| finding.id.as_str()).collect();
-        return Err(Usage(format!("no finding `{}` in {}; there are: {}", flags.id, path.display(), known.join(", "))).into());
+        let known = if known.is_empty() {
+            "there are none".to_owned()
+        } else {
+            format!("there are: {}", known.join(", "))
+        };
+        return Err(Usage(format!("no finding `{}` in {}; {known}", flags.id, path.display())).into());
     };
-    println!("{}", finding.test.source);
+    output::print(&format!("{}\n", finding.test.source));
     let foreign: Vec<String> = api
         .foreign
         .keys()
@@ -46,13 +49,30 @@ pub fn run(flags: ReplayFlags) -> anyhow::Result<u8> {
     match compiled.into_iter().next() {
         Some(Ok(executable)) => {
             let scratch = tempfile::tempdir().context("a scratch folder")?;
-            let run = testwright_engine::confirm::run_test(&executable, Duration::from_secs(10), scratch.path())?;
-            println!("{}{}", run.stdout, run.stderr);
+            let run =
+                testwright_engine::confirm::run_test(&executable, Duration::from_secs(10), scratch.path())?;
             let passes = run.exit == testwright_engine::confirm::PASSED;
-            println!("{}", if passes { "the test passes now" } else { "the test still fails" });
+            let verdict = if passes { "the test passes now" } else { "the test still fails" };
+            output::print(&format!("{}{}\n{verdict}\n", run.stdout, run.stderr));
             Ok(u8::from(!passes))
         }
         Some(Err(words)) => Err(Usage(format!("the test no longer compiles:\n{words}")).into()),
         None => Err(Usage("nothing was compiled".to_owned()).into()),
     }
+}
+
+fn read(path: &Path) -> anyhow::Result<Report> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let words = format!("there is no {}; run `cargo testwright generate` first", path.display());
+            return Err(Usage(words).into());
+        }
+        Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
+    };
+    serde_json::from_str(&text).map_err(|error| {
+        let words =
+            format!("{} is damaged ({error}); `cargo testwright generate` writes it anew", path.display());
+        Damaged(words).into()
+    })
 }

@@ -1,8 +1,8 @@
 //! A program that does what its first argument says, for tests of the launcher. It tells what was refused.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::process::Command;
 use std::time::Duration;
 
@@ -22,6 +22,11 @@ fn main() {
         "read" => tell("read", std::fs::read(argument(1))),
         "remove" => tell("remove", std::fs::remove_file(argument(1))),
         "chmod" => tell("chmod", std::fs::set_permissions(argument(1), permissions())),
+        "touch" => {
+            let file = std::fs::File::open(argument(1)).expect("a file");
+            tell("mode", file.set_permissions(permissions()));
+            tell("times", file.set_modified(std::time::SystemTime::UNIX_EPOCH));
+        }
         "null" => tell("null", std::fs::write("/dev/null", "x")),
         "network" => {
             tell("listen", TcpListener::bind("127.0.0.1:0"));
@@ -29,6 +34,14 @@ fn main() {
             tell("datagram", UdpSocket::bind("127.0.0.1:0"));
             tell("local", UnixListener::bind("socket"));
             tell("pair", UnixStream::pair());
+            let (mut left, mut right) = UnixStream::pair().expect("a pair");
+            tell("write", left.write_all(b"x"));
+            tell("read", right.read_exact(&mut [0]));
+            let (left, right) = UnixDatagram::pair().expect("a pair");
+            tell("send", left.send(b"x"));
+            tell("receive", right.recv(&mut [0]));
+            tell("elsewhere", left.send_to(b"x", argument(1)));
+            tell("reconnect", left.connect(argument(1)));
         }
         "kill" => {
             let status = Command::new("/bin/sh").args(["-c", &format!("kill -9 {}", argument(1))]).status();

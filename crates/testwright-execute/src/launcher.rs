@@ -23,6 +23,8 @@ use crate::{ExecuteError, Limits};
 
 /// Bytes of each stream that are kept by default.
 const OUTPUT: usize = 128 << 10;
+/// Address space by default: enough for any honest test, and far from what a machine has.
+const MEMORY: u64 = 4 << 30;
 /// Read at once.
 const CHUNK: usize = 16 << 10;
 /// Chunks that a pipe can still hold when its writers are dead, with some to spare.
@@ -37,7 +39,7 @@ pub struct Launch {
     pub scratch: PathBuf,
     /// CPU time, and time asleep.
     pub timeout: Duration,
-    /// Address space; leave it open for sanitizers.
+    /// Address space; [`Launch::new`] leaves it open for programs under a sanitizer, which reserve terabytes.
     pub memory: Option<u64>,
     /// Added to a nearly empty environment.
     pub environment: Vec<(String, String)>,
@@ -83,12 +85,13 @@ pub fn run_confirmed(
 
 impl Launch {
     pub fn new(program: impl Into<PathBuf>, scratch: impl Into<PathBuf>, timeout: Duration) -> Self {
+        let program = program.into();
         Launch {
-            program: program.into(),
+            memory: (!is_sanitized(&program)).then_some(MEMORY),
+            program,
             arguments: Vec::new(),
             scratch: scratch.into(),
             timeout,
-            memory: None,
             environment: Vec::new(),
             output: OUTPUT,
             allow_unguarded: false,
@@ -126,6 +129,13 @@ impl Launch {
     fn failed(&self, source: std::io::Error) -> ExecuteError {
         ExecuteError::Launch { program: self.program.clone(), source }
     }
+}
+
+/// Whether AddressSanitizer is linked into the program. One that cannot be read will not start either.
+fn is_sanitized(program: &Path) -> bool {
+    const SIGN: &[u8] = b"__asan_init";
+    let bytes = std::fs::read(program).unwrap_or_default();
+    bytes.windows(SIGN.len()).any(|window| window == SIGN)
 }
 
 /// The program while it runs; dropped, it is killed with all it started.

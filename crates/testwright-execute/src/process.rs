@@ -65,6 +65,9 @@ impl Process {
         let mut environment = vec![
             ("RUST_BACKTRACE".to_owned(), "0".to_owned()),
             ("TESTWRIGHT_SCRATCH".to_owned(), plan.scratch.to_string_lossy().into_owned()),
+            // As the launcher gives them to tests.
+            ("HOME".to_owned(), plan.scratch.to_string_lossy().into_owned()),
+            ("TMPDIR".to_owned(), plan.scratch.to_string_lossy().into_owned()),
         ];
         environment.extend_from_slice(&plan.environment);
         let outfit = Outfit {

@@ -16,7 +16,9 @@ use landlock::{
     RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
 };
 use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
-use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+};
 
 use crate::ExecuteError;
 
@@ -109,15 +111,56 @@ fn filter() -> Option<BpfProgram> {
     let available = std::fs::read_to_string("/proc/sys/kernel/seccomp/actions_avail").ok()?;
     available.split_whitespace().find(|&action| action == "errno")?;
     let architecture = std::env::consts::ARCH.try_into().ok()?;
-    let rules: BTreeMap<i64, _> = REFUSED.iter().map(|&call| (call, Vec::new())).collect();
+    let mut rules: BTreeMap<i64, _> = REFUSED.iter().map(|&call| (call, Vec::new())).collect();
+    for &(call, conditions) in REFUSED_IF {
+        let conditions = conditions.iter().map(|&(argument, value, equal)| {
+            let compare = if equal { SeccompCmpOp::Eq } else { SeccompCmpOp::Ne };
+            SeccompCondition::new(argument, SeccompCmpArgLen::Dword, compare, value)
+        });
+        let rule = SeccompRule::new(conditions.collect::<Result<_, _>>().ok()?).ok()?;
+        rules.entry(call).or_default().push(rule);
+    }
     let refuse = SeccompAction::Errno(libc::EPERM.cast_unsigned());
     SeccompFilter::new(rules, SeccompAction::Allow, refuse, architecture).ok()?.try_into().ok()
 }
 
+/// System calls that fail if all of these hold of their arguments: place, value, and whether it is that or not.
+const REFUSED_IF: &[(i64, &[(u8, u64, bool)])] = &[
+    // Signals through a descriptor's owner.
+    (libc::SYS_fcntl, &[(1, 8, true)]),
+    (libc::SYS_fcntl, &[(1, 10, true)]),
+    (libc::SYS_fcntl, &[(1, 15, true)]),
+    // One end of a pair that sends to somebody else.
+    (libc::SYS_sendto, &[(5, 0, false)]),
+    // Limits and processors of other processes.
+    (libc::SYS_prlimit64, &[(0, 0, false)]),
+    (libc::SYS_sched_setaffinity, &[(0, 0, false)]),
+    (libc::SYS_sched_setscheduler, &[(0, 0, false)]),
+    (libc::SYS_sched_setparam, &[(0, 0, false)]),
+    (libc::SYS_sched_setattr, &[(0, 0, false)]),
+];
+
 /// System calls that fail. `socketpair` and `tgkill` stay: a pair reaches nobody else, and `abort` needs the other.
-/// `setsid` and `setpgid` would let a child outlive its group's end; `io_uring` would go around this list.
+/// `setsid` and `setpgid` would let a child outlive its group's end; `io_uring` would go around this list. What changes a
+/// file's mode, owner, times or attributes through a descriptor needs no more than reading, so Landlock does not stop it.
 const REFUSED: &[i64] = &[
     libc::SYS_socket,
+    libc::SYS_connect,
+    libc::SYS_bind,
+    libc::SYS_sendmsg,
+    libc::SYS_sendmmsg,
+    libc::SYS_fchmod,
+    libc::SYS_fchown,
+    libc::SYS_utimensat,
+    libc::SYS_fsetxattr,
+    libc::SYS_fremovexattr,
+    libc::SYS_shmget,
+    libc::SYS_semget,
+    libc::SYS_msgget,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+    libc::SYS_setpriority,
+    libc::SYS_ioprio_set,
     libc::SYS_kill,
     libc::SYS_tkill,
     libc::SYS_rt_sigqueueinfo,
@@ -160,6 +203,12 @@ const REFUSED: &[i64] = &[
     libc::SYS_lsetxattr,
     libc::SYS_removexattr,
     libc::SYS_lremovexattr,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utime,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utimes,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_futimesat,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_chmod,
     #[cfg(target_arch = "x86_64")]

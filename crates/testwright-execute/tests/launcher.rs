@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -80,6 +81,8 @@ fn only_the_scratch_folder_is_written() {
     assert_eq!(run_in(scratch.path(), &["write", file]).stdout, "write: PermissionDenied\n");
     assert_eq!(run_in(scratch.path(), &["remove", file]).stdout, "remove: PermissionDenied\n");
     assert_eq!(run_in(scratch.path(), &["chmod", file]).stdout, "chmod: PermissionDenied\n");
+    let touched = run_in(scratch.path(), &["touch", file]).stdout;
+    assert_eq!(touched, "mode: PermissionDenied\ntimes: PermissionDenied\n");
     assert_eq!(run_in(scratch.path(), &["read", file]).stdout, "read: done\n");
     assert_eq!(run_in(scratch.path(), &["null"]).stdout, "null: done\n");
     assert_eq!(std::fs::read_to_string(file).unwrap(), "kept");
@@ -88,11 +91,18 @@ fn only_the_scratch_folder_is_written() {
 
 #[test]
 fn no_socket_reaches_anybody() {
-    let told = run(&["network"]).stdout;
-    for refused in ["listen", "connect", "datagram", "local"] {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("socket");
+    let socket = UnixDatagram::bind(&path).unwrap();
+    socket.set_nonblocking(true).unwrap();
+    let told = run(&["network", path.to_str().unwrap()]).stdout;
+    for refused in ["listen", "connect", "datagram", "local", "elsewhere", "reconnect"] {
         assert!(told.contains(&format!("{refused}: PermissionDenied")), "{told}");
     }
-    assert!(told.contains("pair: done"), "{told}");
+    for granted in ["pair", "write", "read", "send", "receive"] {
+        assert!(told.contains(&format!("{granted}: done")), "{told}");
+    }
+    assert!(socket.recv(&mut [0]).is_err(), "something came through");
 }
 
 #[test]
@@ -142,6 +152,10 @@ fn memory_limit_holds() {
     assert_eq!(launch.run().unwrap().exit, ExitKind::Code(0));
     launch.memory = Some(200_000_000);
     assert_eq!(launch.run().unwrap().exit, ExitKind::Signal(6));
+    // Nobody who forgets to set one lets a program take the machine's.
+    let greedy = run(&["allocate", "8000000000"]);
+    assert_eq!(greedy.exit, ExitKind::Signal(6));
+    assert!(greedy.stderr.contains("memory allocation of"), "{}", greedy.stderr);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
 use testwright_model::api::{Generics, ParamKind, Where};
-use testwright_model::{Bound, GenericArg, Region, TraitRef, Ty};
+use testwright_model::{Bound, Const, GenericArg, Region, TraitRef, Ty};
 
 use crate::menu::{self, Structural};
 use crate::solve::{Answer, Solver};
@@ -401,6 +401,7 @@ impl<'s, 'w, 'a> Chooser<'s, 'w, 'a> {
             }
         }
         all.extend(later);
+        all.sort_by_key(oddity);
         if all.is_empty() && closure { Err(Refusal::Closure) } else { Ok(all) }
     }
 
@@ -432,6 +433,14 @@ fn open_params(generics: &Generics, bindings: &Bindings) -> Vec<Open> {
 
 fn apply_param(name: &str, bindings: &Bindings) -> Option<Ty> {
     bindings.contains_key(name).then(|| apply(&Ty::Param(name.to_owned()), bindings))
+}
+
+/// How unusual a type is as an implementor: arrays of about four elements are what people use.
+fn oddity(ty: &Ty) -> usize {
+    match ty {
+        Ty::Array(_, Const::Value(len)) => len.parse::<usize>().map_or(1000, |len| len.abs_diff(4)),
+        _ => 0,
+    }
 }
 
 /// `T` of `T$12`.

@@ -12,6 +12,8 @@ use crate::world::Bindings;
 
 /// Longer arrays are made by repeating one element.
 const ELEMENTS: usize = 8;
+/// Arrays past this length are not made: they would fill the stack of a test.
+const LONGEST: usize = 1024;
 
 impl Grounder<'_, '_, '_, '_> {
     /// Everything that makes or takes apart a value of the type without a function.
@@ -197,11 +199,14 @@ impl Grounder<'_, '_, '_, '_> {
     fn array(&mut self, of: &Ty, len: usize, generation: u8) {
         let of = self.chooser.name_regions(of);
         let ty = Ty::Array(Box::new(of.clone()), Const::Value(len.to_string()));
-        if len <= ELEMENTS {
+        if len == 0 {
+            // `[]` alone does not say of what.
+            self.made("[…]", Vec::new(), &ty, format!("<[{}; 0]>::default()", of.erased()), generation);
+        } else if len <= ELEMENTS {
             let params = (0..len).map(|index| (format!("item{index}"), of.clone())).collect();
             let holes: Vec<String> = (0..len).map(|index| format!("{{{index}}}")).collect();
             self.made("[…]", params, &ty, format!("[{}]", holes.join(", ")), generation);
-        } else if self.is_copy(&of) {
+        } else if len <= LONGEST && self.is_copy(&of) {
             let params = vec![("item".to_owned(), of)];
             self.made("[…]", params, &ty, format!("[{{0}}; {len}]"), generation);
         }

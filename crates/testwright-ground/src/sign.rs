@@ -201,18 +201,19 @@ impl Signature {
             .iter()
             .filter_map(|(longer, shorter)| Some(format!("{}: {}", regions.get(longer)?, regions.get(shorter)?)))
             .collect();
+        let bound = if bounds.is_empty() { String::new() } else { format!("where {} ", bounds.join(", ")) };
         let uses: String = traits.iter().map(|path| format!("#[allow(unused_imports)] use {path} as _; ")).collect();
+        let call = fill(form, |hole, _| match hole {
+            Hole::Receiver => "a0".to_owned(),
+            Hole::Value(index) => format!("a{index}"),
+            Hole::Place(index) => self.place(index),
+        });
+        let regions = order.join(", ");
+        let params = params.join(", ");
+        // Once with its result's type known, once without: a test may not use the result at all.
         format!(
-            "fn {name}<{}>({}) -> {result} {}{}{{ {uses}{} }}\n",
-            order.join(", "),
-            params.join(", "),
-            if bounds.is_empty() { "" } else { "where " },
-            bounds.join(", "),
-            fill(form, |hole, _| match hole {
-                Hole::Receiver => "a0".to_owned(),
-                Hole::Value(index) => format!("a{index}"),
-                Hole::Place(index) => self.place(index),
-            }),
+            "fn {name}<{regions}>({params}) -> {result} {bound}{{ {uses}{call} }}\n\
+             fn {name}_alone<{regions}>({params}) {bound}{{ {uses}let _ = {call}; }}\n"
         )
         .replace(crate::menu::TRACKED, "testwright_runtime::Tracked")
     }

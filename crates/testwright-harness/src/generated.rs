@@ -98,10 +98,9 @@ impl Generated {
             for (within, operation) in chunk.iter().enumerate() {
                 let index = at * WRAPPERS_A_FILE + within;
                 if extent.operations.contains(&index) {
-                    file.push_piece(
-                        &format!("pub {}", operation.wrapper.trim_start()),
-                        Piece::Operation(index),
-                    );
+                    let text = operation.wrapper.trim_start();
+                    let text = text.strip_prefix("pub ").unwrap_or(text);
+                    file.push_piece(&format!("pub {text}"), Piece::Operation(index));
                     table.push_piece(
                         &operation_entry(at, index, operation.arity, operation.result),
                         Piece::Operation(index),
@@ -133,7 +132,9 @@ impl Generated {
 
     fn checks(&mut self, source: &HarnessSource, extent: &Extent) {
         let mut root = File::default();
-        root.push("#![allow(warnings)]\n#![recursion_limit = \"512\"]");
+        root.push(
+            "#![allow(warnings)]\n#![recursion_limit = \"512\"]\nextern crate testwright_runtime as tw;",
+        );
         for (at, chunk) in source.operations.chunks(WRAPPERS_A_FILE).enumerate() {
             let mut file = File::default();
             root.push(&format!("mod c{at};"));

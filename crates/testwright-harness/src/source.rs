@@ -11,7 +11,8 @@ pub struct HarnessSource {
     pub types: Vec<String>,
     /// Names in code of other crates that the texts mention.
     pub foreign: Vec<String>,
-    /// Items that wrappers and checks may use; stands at the root of both crates. The runtime is `tw` in wrappers.
+    /// Items that wrappers and checks may use; stands at the root of both crates, where the runtime is
+    /// `tw`.
     pub prelude: String,
 }
 

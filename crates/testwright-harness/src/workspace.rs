@@ -66,7 +66,7 @@ impl Workspace {
         let root =
             manifest::workspace(&["wrappers", "checks", "worker"], &self.subject.recipe) + RUNTIME_PROFILE;
         let wrappers = manifest::package("testwright-wrappers", "2021") + &on_subject + &runtime;
-        let checks = manifest::package("testwright-checks", "2021") + &on_subject;
+        let checks = manifest::package("testwright-checks", "2021") + &on_subject + &runtime;
         let worker = manifest::package("testwright-worker", "2021")
             + "\n[[bin]]\nname = \"testwright-worker\"\npath = \"src/main.rs\"\n\n[dependencies]\n"
             + "testwright-wrappers = { path = \"../wrappers\" }\n"

@@ -31,6 +31,9 @@ pub const ITIMER_PROF: usize = 2;
 pub const EPERM: isize = 1;
 pub const EINTR: isize = 4;
 pub const ENOSYS: isize = 38;
+/// What a call returns that was refused: `-EACCES` and `-EPERM`.
+pub const NOT_ALLOWED: isize = -13;
+pub const NOT_PERMITTED: isize = -EPERM;
 pub const ETIMEDOUT: isize = 110;
 
 pub const CLOCK_REALTIME: c_int = 0;

@@ -19,6 +19,8 @@ pub mod trap {
     pub const ENTROPY: u16 = 0x201;
     /// Say that it was done: handlers of signals that the worker needs.
     pub const PRETEND: u16 = 0x202;
+    /// Opening a file to read: Landlock judges it, and only a refusal is worth a note.
+    pub const READ: u16 = 0x203;
 }
 
 const ALLOW: u32 = 0x7fff_0000;
@@ -46,10 +48,10 @@ const fn argument(place: u32) -> u32 {
 /// Harmless whatever the arguments.
 #[rustfmt::skip]
 const HARMLESS: &[u32] = &[
-    // On descriptors: read, write, fstat, poll, lseek, pread64, pwrite64, readv, writev, pipe, select, dup, sendfile, fcntl,
+    // On descriptors: read, write, fstat, poll, lseek, pread64, pwrite64, readv, writev, pipe, select, dup, sendfile,
     // flock, fsync, fdatasync, ftruncate, getdents, getdents64, fadvise64, pselect6, ppoll, splice, tee, sync_file_range,
     // fallocate, pipe2, preadv, pwritev, syncfs, copy_file_range, preadv2, pwritev2.
-    0, 1, 5, 7, 8, 17, 18, 19, 20, 22, 23, 32, 40, 72,
+    0, 1, 5, 7, 8, 17, 18, 19, 20, 22, 23, 32, 40,
     73, 74, 75, 77, 78, 217, 221, 270, 271, 275, 276, 277,
     285, 293, 295, 296, 306, 326, 327, 328,
     // epoll_create, epoll_wait, epoll_ctl, epoll_pwait, eventfd, eventfd2, epoll_create1, epoll_pwait2.
@@ -112,6 +114,7 @@ const RT_SIGACTION: u32 = 13;
 const IOCTL: u32 = 16;
 const DUP2: u32 = 33;
 const CLONE: u32 = 56;
+const FCNTL: u32 = 72;
 const PRCTL: u32 = 157;
 const TGKILL: u32 = 234;
 const OPENAT: u32 = 257;
@@ -125,6 +128,8 @@ const WRITING: u32 = 0o1 | 0o2 | 0o100 | 0o1000 | 0o2000 | 0o20_000_000;
 const CLONE_THREAD: u32 = 0x1_0000;
 /// TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX.
 const ASKING_IOCTLS: &[u32] = &[0x5401, 0x5413, 0x541b, 0x5421, 0x5450, 0x5451];
+/// F_SETOWN, F_SETSIG, F_SETOWN_EX: a pipe that sends signals to whom one likes.
+const SIGNAL_FCNTLS: &[u32] = &[8, 10, 15];
 /// PR_SET_NAME, PR_GET_NAME, and naming of anonymous memory.
 const HARMLESS_PRCTLS: &[u32] = &[15, 16, 0x5356_4d41];
 /// These stay open.
@@ -206,7 +211,7 @@ fn filter(gate: u64, pid: u32) -> Vec<Instruction> {
         f.when(number, |f| {
             f.load(argument(flags));
             f.test(HAS_BITS, WRITING, FILES_REISSUE);
-            f.answer(ALLOW);
+            f.answer(TRAP | u32::from(trap::READ));
         });
     }
     for (number, replaced) in [(CLOSE, 0), (DUP2, 1), (DUP3, 1)] {
@@ -216,6 +221,11 @@ fn filter(gate: u64, pid: u32) -> Vec<Instruction> {
             f.answer(ALLOW);
         });
     }
+    f.when(FCNTL, |f| {
+        f.load(argument(1));
+        f.any_of(SIGNAL_FCNTLS, TRAP | effect::SIGNAL);
+        f.answer(ALLOW);
+    });
     f.when(IOCTL, |f| {
         f.load(argument(1));
         f.any_of(ASKING_IOCTLS, ALLOW);
@@ -346,7 +356,7 @@ mod tests {
         assert_eq!(with(CLONE, &[0x3d_0f00]), ALLOW, "a thread");
         assert_eq!(with(CLONE, &[17]), ERRNO | 1, "a fork");
         assert_eq!(with(CLONE3, &[]), ERRNO | 38);
-        assert_eq!(with(OPENAT, &[0, 0, 0o2_000_000]), ALLOW);
+        assert_eq!(with(OPENAT, &[0, 0, 0o2_000_000]), TRAP | u32::from(trap::READ));
         assert_eq!(with(OPENAT, &[0, 0, 0o2_000_101]), FILES_REISSUE);
         assert_eq!(with(OPEN, &[0, 0o2]), FILES_REISSUE);
         assert_eq!(with(TGKILL, &[77, 5, 6]), ALLOW);
@@ -356,6 +366,8 @@ mod tests {
         assert_eq!(with(RT_SIGACTION, &[11, 1 << 33]), TRAP | u32::from(trap::PRETEND));
         assert_eq!(with(RT_SIGACTION, &[11, 0]), ALLOW);
         assert_eq!(with(RT_SIGACTION, &[10, 1]), ALLOW);
+        assert_eq!(with(FCNTL, &[5, 1]), ALLOW);
+        assert_eq!(with(FCNTL, &[5, 8]), TRAP | effect::SIGNAL);
         assert_eq!(with(CLOSE, &[4]), TRAP | effect::OTHER);
         assert_eq!(with(CLOSE, &[9]), ALLOW);
         assert_eq!(with(87, &[]), FILES_REISSUE);

@@ -189,6 +189,13 @@ unsafe extern "C" fn on_trap(_: c_int, info: *const SigInfo, context: *mut Conte
     let result = match code {
         trap::EXIT => exited(arguments[0] as u64),
         trap::PRETEND => 0,
+        trap::READ => {
+            let result = libc::call(number, arguments);
+            if matches!(result, libc::NOT_ALLOWED | libc::NOT_PERMITTED) {
+                effects::note(effect::FILES, number as u32, false);
+            }
+            result
+        }
         trap::ENTROPY => {
             if arguments[1] > 0 {
                 steady::fill(core::slice::from_raw_parts_mut(arguments[0] as *mut u8, arguments[1]));

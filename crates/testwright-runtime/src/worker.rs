@@ -16,7 +16,7 @@ use crate::libc::{self, nr};
 use crate::operation::Operation;
 use crate::seeds::Seeds;
 use crate::types::Type;
-use crate::{allocator, interpose, panic, sandbox, signals};
+use crate::{allocator, effects, interpose, panic, sandbox, signals};
 
 /// As libtest gives its threads, so that what overflows here overflows in the emitted test.
 const STACK: usize = 2 << 20;
@@ -174,6 +174,9 @@ fn prepare(header: &'static Header, operations: &[Operation], types: &'static [T
 
 fn serve(mut batches: Batches) -> ! {
     interpose::begin();
+    // What the worker did itself until here is nobody's effect.
+    effects::take_flags();
+    effects::clear();
     signals::start_clock();
     batches.header.progress.phase.store(layout::phase::IDLE, Release);
     send(READY);

@@ -378,6 +378,7 @@ fn effects_are_seen_and_confined() {
     let steps = [Text("inside"), Call(op::READ_FILE, &[0]), Text("/etc/passwd"), Call(op::READ_FILE, &[2])];
     let record = one(&mut worker, &steps, want::TEXTS);
     assert_eq!((record.texts()[1].as_deref(), record.texts()[3].as_deref()), (Some("true"), Some("false")));
+    assert_eq!(kinds(&record), [(effect::FILES, 0)], "only what was refused");
 
     let record = one(&mut worker, &[Call(op::SOCKET, &[])], want::TEXTS);
     assert_eq!(kinds(&record), [(effect::NETWORK, 0)]);
