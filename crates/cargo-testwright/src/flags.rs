@@ -171,7 +171,11 @@ impl SubjectFlags {
 
 /// `60s`, `1.5m`, `2h`, `500ms`; a bare number is seconds.
 fn duration(text: &str) -> Result<Duration, String> {
+    let none = || "not a time; examples: 60s, 5m, 1h".to_owned();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    if digits.is_empty() {
+        return Err(none());
+    }
     let unit = match &text[digits.len()..] {
         "" | "s" => 1.0,
         "ms" => 0.001,
@@ -179,7 +183,7 @@ fn duration(text: &str) -> Result<Duration, String> {
         "h" => 3600.0,
         other => return Err(format!("unknown unit `{other}`; use ms, s, m or h")),
     };
-    let number: f64 = digits.parse().map_err(|_| "not a time; examples: 60s, 5m, 1h".to_owned())?;
+    let number: f64 = digits.parse().map_err(|_| none())?;
     let seconds = number * unit;
     if !(seconds > 0.0 && seconds.is_finite() && seconds < 1e9) {
         return Err("the budget must be more than nothing; examples: 60s, 5m, 1h".to_owned());
@@ -204,7 +208,7 @@ mod tests {
 
     #[test]
     fn command_line_is_consistent() {
-        Cli::command().debug_assert();
+        <Cli as CommandFactory>::command().debug_assert();
     }
 
     #[test]

@@ -21,6 +21,15 @@ pub fn run(flags: ReplayFlags) -> anyhow::Result<u8> {
     let folders = Folders::new(flags.out.as_deref(), &selection, &subject.root, &places.work);
     let path = folders.report.join("report.json");
     let report = read(&path)?;
+    if report.krate.name != subject.package {
+        let words = format!(
+            "{} is about {}; run `cargo testwright generate` for {} first",
+            path.display(),
+            report.krate.name,
+            subject.package
+        );
+        return Err(Usage(words).into());
+    }
     let Some(finding) = report.findings.iter().find(|finding| finding.id == flags.id) else {
         let known: Vec<&str> = report.findings.iter().map(|finding| finding.id.as_str()).collect();
         let known = if known.is_empty() {

@@ -36,7 +36,7 @@ type Implementors = HashMap<(String, usize, u32, usize), Result<Vec<Ty>, Refusal
 /// Combinations that are looked at before giving up.
 const NODES: u32 = 120;
 /// Proof steps that one choice may take in all.
-const FUEL: u32 = 12_000;
+const FUEL: u32 = 5_000;
 
 struct Open {
     name: String,

@@ -45,6 +45,10 @@ pub(crate) struct Grounder<'g, 's, 'w, 'a> {
     phase: Phase,
     /// Types taken from the queue, with the generation they were taken at.
     done: HashMap<Ty, u8>,
+    /// By callable, how often no concrete form was found.
+    failures: Vec<u8>,
+    /// How often each `impl<T> Trait for T` of the subject was used in this flavor.
+    blanket_uses: HashMap<*const ImplDef, usize>,
     flavor: usize,
     budget: usize,
 }
@@ -56,6 +60,10 @@ enum Phase {
     Std,
 }
 
+/// After so many types without a concrete form a callable is not tried on others.
+const ATTEMPTS: u8 = 6;
+/// How many types of a flavor an impl for all types is used with.
+const BLANKET: usize = 3;
 /// No callable gets more operations than this.
 const FORMS: usize = 6;
 /// Deeper types are not grounded.
@@ -70,6 +78,8 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
             operations: Operations::default(),
             signatures: Vec::new(),
             by_definition: callable::index(&callables),
+            failures: vec![0; callables.len()],
+            blanket_uses: HashMap::new(),
             callables,
             known: HashSet::new(),
             queue: VecDeque::new(),
@@ -89,6 +99,7 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
         }
         for flavor in 0..menu::FLAVORS {
             self.flavor = flavor;
+            self.blanket_uses.clear();
             if self.full() {
                 break;
             }
@@ -99,6 +110,8 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
                     self.queue.push_back((ty, 0));
                 }
             }
+            self.drain();
+            self.special_instances();
             self.drain();
             self.free_items();
             self.extension_traits();
@@ -222,6 +235,45 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
         Err(first.unwrap_or_else(|| Refusal::NoChoice(format!("no concrete form of {}", def.path))))
     }
 
+    /// Impls that no type so far has met (`impl Graph<N, E, Undirected>`, `impl Iterator for Zip<(A, B)>`) get a type of their own.
+    fn special_instances(&mut self) {
+        let impls: Vec<&'a ImplDef> = self
+            .world
+            .subject
+            .impls
+            .iter()
+            .filter(|def| !def.negative && !def.synthetic && !def.derived && !def.methods.is_empty())
+            .collect();
+        for def in impls {
+            let lacking = def.methods.iter().any(|function| {
+                let index = self.by_definition.get(&std::ptr::from_ref(function));
+                index.is_some_and(|index| {
+                    let callable = &self.callables[*index];
+                    callable.operations.is_empty() && callable.refusal.is_none()
+                })
+            });
+            let own = matches!(&def.for_, Ty::Adt { path, .. } if self.world.is_subject_path(path));
+            if !lacking || !own || self.full() {
+                continue;
+            }
+            let fresh = self.chooser.solver.freshen(def);
+            match self.chooser.choose(&fresh.generics, &Bindings::new(), self.flavor) {
+                Ok(bindings) => {
+                    let ty = self.chooser.solver.normalise(&fresh.for_, &bindings).erased();
+                    if ty.is_ground() && ty.depth() <= TYPE_DEPTH {
+                        self.queue.push_back((ty, 0));
+                        self.drain();
+                    }
+                }
+                Err(refusal) => {
+                    for function in &def.methods {
+                        self.refuse(function, refusal.clone().into());
+                    }
+                }
+            }
+        }
+    }
+
     fn refuse_type(&mut self, path: &str, refusal: &Refusal) {
         for callable in &mut self.callables {
             let (Place::Inherent(def) | Place::TraitImpl(def)) = callable.place else { continue };
@@ -298,6 +350,12 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
         if !own && (generation > appetite::GENERATIONS || !appetite::wants_impl(def, ty, generation)) {
             return;
         }
+        if own && matches!(def.for_, Ty::Param(_)) {
+            let uses = self.blanket_uses.entry(std::ptr::from_ref(def)).or_default();
+            if *uses >= BLANKET {
+                return;
+            }
+        }
         let named = self.chooser.name_regions(ty);
         let number = self.chooser.solver.fresh();
         let renamed: Bindings = def.generics.params.iter().map(|param| rename(param, number)).collect();
@@ -313,6 +371,9 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
         }
         if self.chooser.solver.wheres(&generics, &mut bindings, 0) == Answer::No {
             return;
+        }
+        if own && matches!(def.for_, Ty::Param(_)) {
+            *self.blanket_uses.entry(std::ptr::from_ref(def)).or_default() += 1;
         }
         // Parameters of the impl that the type leaves open (`impl<T, U> Add<U> for Foo<T>`).
         let bindings = match self.chooser.choose(&generics, &bindings, self.flavor) {
@@ -402,6 +463,12 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
         if self.full() {
             return self.refuse(function, Reason::Budget);
         }
+        if let Some(index) = callable {
+            let known = &self.callables[index];
+            if known.refusal.as_ref().is_some_and(Reason::is_out_of_reach) || self.failures[index] >= ATTEMPTS {
+                return;
+            }
+        }
         // Every callable once before any gets variations.
         let forms = if self.flavor == 0 { 2 } else { FORMS };
         if callable.is_some_and(|index| self.callables[index].operations.len() >= forms) {
@@ -421,6 +488,9 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
                 self.ground(function, site, outer, bindings, self.flavor + variation, callable, own, generation)
             {
                 self.refuse(function, reason);
+                if let Some(index) = callable {
+                    self.failures[index] = self.failures[index].saturating_add(1);
+                }
                 break;
             }
         }

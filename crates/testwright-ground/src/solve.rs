@@ -117,7 +117,8 @@ impl<'w, 'a> Solver<'w, 'a> {
         let mut best = Answer::No;
         let mut solved: Option<Bindings> = None;
         for def in self.world.impls_of(&trait_.path) {
-            if def.negative {
+            // Cheap refusal before anything is copied.
+            if def.negative || !may_meet(&def.for_, ty) {
                 continue;
             }
             let mut trial = bindings.clone();
@@ -186,10 +187,6 @@ impl<'w, 'a> Solver<'w, 'a> {
         bindings: &mut Bindings,
         depth: u32,
     ) -> Answer {
-        // Cheap refusal before anything is copied.
-        if !may_meet(&def.for_, ty) {
-            return Answer::No;
-        }
         let def = self.freshen(def);
         let Some(own) = &def.trait_ else { return Answer::No };
         if !self.unify(&def.for_, ty, bindings) {
