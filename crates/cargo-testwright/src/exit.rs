@@ -55,7 +55,7 @@ fn code_and_advice(error: &anyhow::Error) -> (u8, Option<String>) {
         (harness.exit_code(), harness.advice())
     } else if error.is::<Usage>() {
         (USAGE, None)
-    } else if error.is::<Damaged>() || error.chain().any(|cause| cause.is::<std::io::Error>()) {
+    } else if error.is::<Damaged>() || error.chain().any(<dyn std::error::Error>::is::<std::io::Error>) {
         (ENVIRONMENT, None)
     } else {
         (INTERNAL, Some(OUR_FAULT.to_owned()))

@@ -68,7 +68,6 @@ pub struct SubjectFlags {
 }
 
 #[derive(Debug, Clone, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "flags are flags")]
 pub struct GenerateFlags {
     #[command(flatten)]
     pub subject: SubjectFlags,

@@ -1,5 +1,6 @@
 //! `generate`: the whole pipe, then report and tests.
 
+use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -136,13 +137,13 @@ fn say(human: bool, line: &str) {
 fn command_line(flags: &GenerateFlags) -> String {
     let mut command = "cargo testwright generate".to_owned();
     if let Some(krate) = &flags.subject.krate {
-        command.push_str(&format!(" --crate {krate}"));
+        let _ = write!(command, " --crate {krate}");
     }
-    match flags.executions {
-        Some(executions) => command.push_str(&format!(" --executions {executions}")),
-        None => command.push_str(&format!(" --budget {}s", flags.budget.as_secs_f64())),
-    }
-    command.push_str(&format!(" --seed {}", flags.seed));
+    let limit = match flags.executions {
+        Some(executions) => format!("--executions {executions}"),
+        None => format!("--budget {}s", flags.budget.as_secs_f64()),
+    };
+    let _ = write!(command, " {limit} --seed {}", flags.seed);
     command
 }
 
@@ -195,23 +196,24 @@ fn summary(report: &Report) -> String {
     );
     for finding in &report.findings {
         let first = finding.message.lines().next().unwrap_or("");
-        text.push_str(&format!(
-            "\n{} [{}] {} in {}\n  {first}\n",
+        let _ = writeln!(
+            text,
+            "\n{} [{}] {} in {}\n  {first}",
             finding.id, finding.tier, finding.class, finding.operation
-        ));
+        );
         if let Some(location) = &finding.location {
-            text.push_str(&format!("  at {}:{}\n", location.file, location.line));
+            let _ = writeln!(text, "  at {}:{}", location.file, location.line);
         }
         text.push('\n');
         let code = finding.test.source.lines().skip_while(|line| line.is_empty() || line.starts_with("//!"));
         for line in code {
             let indent = if line.is_empty() { "" } else { "    " };
-            text.push_str(&format!("{indent}{line}\n"));
+            let _ = writeln!(text, "{indent}{line}");
         }
     }
     let bugs = report.findings.iter().filter(|finding| finding.tier == "bug").count();
     let others = report.findings.len() - bugs;
-    text.push_str(&format!("\n{}, {}\n", count(bugs, "bug"), count(others, "undocumented panic")));
+    let _ = writeln!(text, "\n{}, {}", count(bugs, "bug"), count(others, "undocumented panic"));
     text
 }
 

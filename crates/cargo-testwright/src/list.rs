@@ -1,5 +1,7 @@
 //! `list`: every public item, taken as which operations, or skipped and why.
 
+use std::fmt::Write as _;
+
 use testwright_engine::listing::{Listing, listing};
 use testwright_engine::prepare;
 use testwright_harness::Places;
@@ -7,7 +9,7 @@ use testwright_harness::Places;
 use crate::flags::{ListFlags, MessageFormat};
 use crate::output;
 
-pub fn run(flags: ListFlags) -> anyhow::Result<u8> {
+pub fn run(flags: &ListFlags) -> anyhow::Result<u8> {
     let selection = flags.subject.selection()?;
     let places = Places::for_selection(&selection, &output::default_out(&selection))?;
     let human = flags.message_format == MessageFormat::Human;
@@ -28,22 +30,22 @@ pub fn run(flags: ListFlags) -> anyhow::Result<u8> {
 fn text(list: &Listing) -> String {
     let mut text = String::new();
     for item in &list.callables {
-        match &item.skipped {
-            Some(reason) => text.push_str(&format!("skipped {}: {reason}\n", item.path)),
-            None => {
-                text.push_str(&format!("taken   {}\n", item.path));
-                for operation in &item.operations {
-                    text.push_str(&format!("          {operation}\n"));
-                }
-            }
+        if let Some(reason) = &item.skipped {
+            let _ = writeln!(text, "skipped {}: {reason}", item.path);
+            continue;
+        }
+        let _ = writeln!(text, "taken   {}", item.path);
+        for operation in &item.operations {
+            let _ = writeln!(text, "          {operation}");
         }
     }
     for item in &list.skipped {
-        text.push_str(&format!("skipped {} {}: {}\n", item.kind, item.path, item.reason));
+        let _ = writeln!(text, "skipped {} {}: {}", item.kind, item.path, item.reason);
     }
     let figures = &list.figures;
-    text.push_str(&format!(
-        "\n{} {}: functions {} of {}, trait implementations {} of {} have operations; {} other operations\n",
+    let _ = writeln!(
+        text,
+        "\n{} {}: functions {} of {}, trait implementations {} of {} have operations; {} other operations",
         list.krate,
         list.version,
         figures.inherent_taken,
@@ -51,15 +53,13 @@ fn text(list: &Listing) -> String {
         figures.trait_taken,
         figures.trait_total,
         list.other_operations
-    ));
+    );
     for (reason, count) in &figures.reasons {
-        text.push_str(&format!("{count:>6} {reason}\n"));
+        let _ = writeln!(text, "{count:>6} {reason}");
     }
     if !list.features_off.is_empty() {
-        text.push_str(&format!(
-            "features that are off: {} (try --all-features)\n",
-            list.features_off.join(", ")
-        ));
+        let _ =
+            writeln!(text, "features that are off: {} (try --all-features)", list.features_off.join(", "));
     }
     text
 }

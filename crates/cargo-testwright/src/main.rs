@@ -35,8 +35,8 @@ fn main() -> ExitCode {
     let command = cli.command();
     let result = std::panic::catch_unwind(move || match command {
         Command::Generate(flags) => generate::run(&flags),
-        Command::List(flags) => list::run(flags),
-        Command::Replay(flags) => replay::run(flags),
+        Command::List(flags) => list::run(&flags),
+        Command::Replay(flags) => replay::run(&flags),
     });
     ExitCode::from(match result {
         Ok(Ok(code)) => code,

@@ -1,6 +1,7 @@
 //! Files that the tool leaves behind, written whole or not at all, and where they go.
 
-use std::io::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -95,12 +96,12 @@ pub fn findings_file(report: &Report) -> String {
         report.krate.name, report.krate.version, report.seed
     );
     for finding in &report.findings {
-        text.push_str(&format!("\nmod {} {{\n", finding.test.name));
+        let _ = writeln!(text, "\nmod {} {{", finding.test.name);
         for line in finding.test.source.lines() {
             if line.is_empty() {
                 text.push('\n');
             } else {
-                text.push_str(&format!("    {line}\n"));
+                let _ = writeln!(text, "    {line}");
             }
         }
         text.push_str("}\n");

@@ -13,7 +13,7 @@ use crate::exit::{Damaged, Usage};
 use crate::flags::ReplayFlags;
 use crate::output::{self, Folders};
 
-pub fn run(flags: ReplayFlags) -> anyhow::Result<u8> {
+pub fn run(flags: &ReplayFlags) -> anyhow::Result<u8> {
     let selection = flags.subject.selection()?;
     let out = flags.out.clone().unwrap_or_else(|| output::default_out(&selection));
     let places = Places::for_selection(&selection, &out)?;

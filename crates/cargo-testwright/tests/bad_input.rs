@@ -31,7 +31,7 @@ fn flags_that_make_no_sense() {
         (&["generate", "--jobs", "0"], &["--jobs"]),
         (&["generate", "--max-findings", "0"], &["--max-findings"]),
         (&["generate", "--operations", "0"], &["--operations"]),
-        (&["generate", "--seed", "-1"], &["--seed"]),
+        (&["generate", "--seed=-1"], &["--seed"]),
         (&["generate", "--deny", "everything"], &["undocumented-panic"]),
         (&["generate", "--message-format", "xml"], &["human", "json"]),
         (&["--no-such-flag"], &["--no-such-flag"]),
@@ -176,7 +176,7 @@ fn files_of_other_people_and_damaged_ones() {
     let foreign = here.join("tests/testwright_findings.rs");
     fs::write(&foreign, "// mine\n").expect("a file");
     let before = snapshot(&here);
-    check(&here, &["replay", "0"], 2, &["run `cargo testwright generate` first"]);
+    check(&here, &["replay", "0", "--out", "none"], 2, &["run `cargo testwright generate` first"]);
     let quick = ["generate", "--executions", "2000", "--jobs", "1"];
     let found = check(&here, &quick, 1, &["warning: ", "is not a file of testwright's and stays as it is"]);
     assert_eq!(snapshot(&here), before);

@@ -1,6 +1,6 @@
 //! Impl blocks: receives every impl in the index, hands on those that say something about this crate.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use testwright_model::api::{Function, ImplDef, Skipped};
 use testwright_model::ty::{TraitRef, Ty};
@@ -27,6 +27,7 @@ impl<'a> Reader<'a> {
         let mut all: Vec<ImplDef> =
             written.into_iter().filter_map(|(item, impl_)| self.impl_def(item, impl_, skipped)).collect();
         all.extend(self.foreign_blankets(&copies));
+        all.extend(self.unsized_types(&copies));
         all.sort_by_cached_key(|def| {
             (sort_key(def), def.span.as_ref().map(|span| (span.file.clone(), span.line)))
         });
@@ -136,6 +137,29 @@ impl<'a> Reader<'a> {
             method.deprecated |= declared.is_some_and(|declared| declared.deprecation.is_some());
         }
         method
+    }
+
+    /// `impl !Sized` for the types that have no size: std's `Borrow` is there for every type, its `Into` for sized ones only.
+    fn unsized_types(&self, copies: &[(&'a Item, &'a Impl)]) -> Vec<ImplDef> {
+        let mut sized: BTreeMap<Id, (bool, &(&'a Item, &'a Impl))> = BTreeMap::new();
+        for copy in copies {
+            let (Some(id), Some(trait_)) = (self.subject(&copy.1.for_), &copy.1.trait_) else { continue };
+            if !self.is_std(trait_.id) {
+                continue;
+            }
+            let entry = sized.entry(id).or_insert((false, copy));
+            entry.0 |= matches!(trait_.path.rsplit("::").next(), Some("Into" | "From"));
+        }
+        sized
+            .into_values()
+            .filter(|(sized, _)| !sized)
+            .map(|(_, (item, impl_))| ImplDef {
+                trait_: Some(TraitRef::new("std::marker::Sized")),
+                negative: true,
+                span: None,
+                ..self.head(item, impl_, &impl_.for_)
+            })
+            .collect()
     }
 
     /// Blanket impls of other crates' traits, in the form they are written in, once each.

@@ -222,12 +222,13 @@ impl Printer<'_> {
     /// The place that the argument is or refers to. Method calls find their way through references by themselves.
     fn place(&self, arg: Arg, is_receiver: bool) -> String {
         let text = self.variable(arg.value);
-        match arg.how {
-            How::Move | How::Copy | How::Ref | How::RefMut => text,
-            How::Reborrow | How::ReborrowMut => {
-                if is_receiver { text } else { format!("*{text}") }
-            }
-        }
+        let refers = match arg.how {
+            How::Ref | How::RefMut => false,
+            How::Reborrow | How::ReborrowMut => true,
+            // A `&str` or `&[T]` that is passed as it is.
+            How::Move | How::Copy => matches!(self.ty(arg.value), Some(Ty::Ref { .. })),
+        };
+        if refers && !is_receiver { format!("*{text}") } else { text }
     }
 
     fn is_shared_reference(&self, value: ValueId) -> bool {

@@ -131,7 +131,7 @@ impl Launch {
     }
 }
 
-/// Whether AddressSanitizer is linked into the program. One that cannot be read will not start either.
+/// Whether `AddressSanitizer` is linked into the program. One that cannot be read will not start either.
 fn is_sanitized(program: &Path) -> bool {
     const SIGN: &[u8] = b"__asan_init";
     let bytes = std::fs::read(program).unwrap_or_default();

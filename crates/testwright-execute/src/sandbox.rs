@@ -124,8 +124,11 @@ fn filter() -> Option<BpfProgram> {
     SeccompFilter::new(rules, SeccompAction::Allow, refuse, architecture).ok()?.try_into().ok()
 }
 
-/// System calls that fail if all of these hold of their arguments: place, value, and whether it is that or not.
-const REFUSED_IF: &[(i64, &[(u8, u64, bool)])] = &[
+/// Of an argument: its place, a value, and whether it is that or not.
+type Condition = (u8, u64, bool);
+
+/// System calls that fail if all of these hold of their arguments.
+const REFUSED_IF: &[(i64, &[Condition])] = &[
     // Signals through a descriptor's owner.
     (libc::SYS_fcntl, &[(1, 8, true)]),
     (libc::SYS_fcntl, &[(1, 10, true)]),

@@ -154,7 +154,7 @@ impl<'s, 'w, 'a> Chooser<'s, 'w, 'a> {
         let needs_static = bounds.iter().any(|bound| matches!(bound, Bound::Outlives(Region::Static)));
         let unsized_allowed = bounds.iter().any(|bound| matches!(bound, Bound::MaybeSized));
         for candidate in candidates {
-            if candidate.is_unsized() && !unsized_allowed {
+            if self.solver.world.is_unsized(&candidate) && !unsized_allowed {
                 continue;
             }
             if needs_static && candidate.regions().iter().any(|region| *region != Region::Static) {

@@ -20,7 +20,7 @@ impl Grounder<'_, '_, '_, '_> {
     pub fn construct(&mut self, ty: &Ty, generation: u8) {
         match ty {
             Ty::Adt { path, args } => {
-                if let Some(def) = self.world.type_def(path) {
+                if let Some(def) = self.world.type_def(path).filter(|_| !self.world.is_unsized(ty)) {
                     self.adt(def, args, generation);
                 }
                 if path == crate::menu::TRACKED {
@@ -168,7 +168,7 @@ impl Grounder<'_, '_, '_, '_> {
         if parts.is_empty() {
             return self.made("()", Vec::new(), &Ty::unit(), "()".to_owned(), generation);
         }
-        if parts.len() > 6 || parts.iter().any(Ty::is_unsized) {
+        if parts.len() > 6 || parts.iter().any(|part| self.world.is_unsized(part)) {
             return;
         }
         let named = self.chooser.name_regions(&Ty::Tuple(parts.to_vec()));
@@ -230,7 +230,7 @@ impl Grounder<'_, '_, '_, '_> {
         }
         let mut made = 0;
         for source in sources {
-            if made >= 3 || source.is_unsized() || source.depth() > 3 {
+            if made >= 3 || self.world.is_unsized(&source) || source.depth() > 3 {
                 continue;
             }
             if self.chooser.solver.prove(&source, main, &mut Bindings::new()) != Answer::Yes {

@@ -323,7 +323,7 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
             receivers.push(Ty::reference(ty.clone()));
             receivers.push(Ty::reference_mut(ty.clone()));
         } else if let Ty::Ref { to, .. } = ty {
-            if to.is_unsized() {
+            if self.world.is_unsized(to) {
                 // Methods of `str`, slices and trait objects.
                 receivers.push((**to).clone());
             } else {
@@ -802,7 +802,7 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
             };
             let ty = self.chooser.solver.normalise(&own.for_, &chosen).erased();
             if ty.is_ground() && ty.depth() <= TYPE_DEPTH {
-                if !ty.is_unsized() {
+                if !self.world.is_unsized(&ty) {
                     self.queue.push_back((ty.clone(), 1));
                 }
                 self.impl_operations(def, &ty, 0);

@@ -162,7 +162,7 @@ impl Signature {
             .zip(&self.open)
             .map(|((name, ty), open)| {
                 let (take, of) = match ty {
-                    Ty::Ref { region, mutable, to } if !to.is_unsized() && *region != Region::Static => {
+                    Ty::Ref { region, mutable, to } if !world.is_unsized(to) && *region != Region::Static => {
                         (if *mutable { Take::Mut } else { Take::Shared }, to.erased())
                     }
                     _ => (Take::Value, ty.erased()),
@@ -270,7 +270,7 @@ fn outlives(generics: &Generics) -> Vec<(String, String)> {
 /// Whether a value of the type can lie in a cell of the worker.
 fn storable(ty: &Ty, world: &World<'_>) -> Result<(), String> {
     let mut problem = None;
-    if ty.is_unsized() {
+    if world.is_unsized(ty) {
         problem = Some(format!("`{ty}` is passed by value but has no known size"));
     }
     ty.walk(&mut |part| {

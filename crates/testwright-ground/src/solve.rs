@@ -66,7 +66,7 @@ impl<'w, 'a> Solver<'w, 'a> {
         let ty = self.reduce(&apply(ty, bindings), depth);
         let trait_ = apply_trait(trait_, bindings);
         match trait_.path.as_str() {
-            "std::marker::Sized" => return if ty.is_unsized() { Answer::No } else { Answer::Yes },
+            "std::marker::Sized" => return if self.world.is_unsized(&ty) { Answer::No } else { Answer::Yes },
             "std::marker::Send" | "std::marker::Sync" | "std::marker::Unpin" | "std::marker::Freeze"
             | "std::panic::UnwindSafe" | "std::panic::RefUnwindSafe" => return self.auto(&ty, &trait_),
             _ => {}

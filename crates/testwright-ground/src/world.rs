@@ -1,6 +1,6 @@
 //! The subject's API and the std model side by side, with indexes for looking things up.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use testwright_model::api::{Generics, ImplDef, ParamKind, TraitDef, TypeDef};
 use testwright_model::ty::Folder;
@@ -17,6 +17,8 @@ pub struct World<'a> {
     by_head: HashMap<Head, Vec<&'a ImplDef>>,
     /// Impls for any type: `impl<T: A> B for T`.
     blanket: Vec<&'a ImplDef>,
+    /// Paths of types without a known size.
+    unsized_paths: HashSet<&'a str>,
 }
 
 /// The outermost constructor of a type.
@@ -38,9 +40,20 @@ pub type Bindings = BTreeMap<String, GenericArg>;
 
 impl<'a> World<'a> {
     pub fn new(subject: &'a Api, std: &'a Api) -> Self {
-        let mut world =
-            World { subject, std, by_trait: HashMap::new(), by_head: HashMap::new(), blanket: Vec::new() };
+        let mut world = World {
+            subject,
+            std,
+            by_trait: HashMap::new(),
+            by_head: HashMap::new(),
+            blanket: Vec::new(),
+            unsized_paths: HashSet::new(),
+        };
         for def in subject.impls.iter().chain(&std.impls) {
+            if let (true, Some(trait_), Ty::Adt { path, .. }) = (def.negative, &def.trait_, &def.for_) {
+                if trait_.path == "std::marker::Sized" {
+                    world.unsized_paths.insert(path);
+                }
+            }
             if let Some(trait_) = &def.trait_ {
                 world.by_trait.entry(&trait_.path).or_default().push(def);
             }
@@ -50,6 +63,11 @@ impl<'a> World<'a> {
             }
         }
         world
+    }
+
+    /// Whether values of the type lie only behind pointers.
+    pub fn is_unsized(&self, ty: &Ty) -> bool {
+        ty.is_unsized() || matches!(ty, Ty::Adt { path, .. } if self.unsized_paths.contains(path.as_str()))
     }
 
     pub fn type_def(&self, path: &str) -> Option<&'a TypeDef> {
