@@ -250,8 +250,14 @@ impl Printer<'_> {
                 let how = args[*position].how;
                 match how {
                     How::Move | How::Copy => true,
-                    // `&5` lives as long as the program, but only as a plain literal argument.
-                    How::Ref => self.operations.get(*op).params[*position].take == Take::Shared,
+                    // A borrow that outlives the statement needs a variable.
+                    How::Ref => {
+                        let operation = self.operations.get(*op);
+                        let number = u8::try_from(*position).unwrap_or(u8::MAX);
+                        operation.params[*position].take == Take::Shared
+                            && !operation.flow.outer.contains(&number)
+                            && !operation.flow.stores.iter().any(|(_, from)| *from == number)
+                    }
                     How::Reborrow | How::RefMut | How::ReborrowMut => false,
                 }
             }

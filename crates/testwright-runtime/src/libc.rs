@@ -31,9 +31,10 @@ pub const ITIMER_PROF: usize = 2;
 pub const EPERM: isize = 1;
 pub const EINTR: isize = 4;
 pub const ENOSYS: isize = 38;
-/// What a call returns that was refused: `-EACCES` and `-EPERM`.
+/// What a call returns that was refused: `-EACCES`, `-EPERM`, and `-EXDEV` where Landlock keeps a file in its folder.
 pub const NOT_ALLOWED: isize = -13;
 pub const NOT_PERMITTED: isize = -EPERM;
+pub const OTHER_FOLDER: isize = -18;
 pub const ETIMEDOUT: isize = 110;
 
 pub const CLOCK_REALTIME: c_int = 0;

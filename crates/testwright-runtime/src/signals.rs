@@ -191,7 +191,7 @@ unsafe extern "C" fn on_trap(_: c_int, info: *const SigInfo, context: *mut Conte
         trap::PRETEND => 0,
         trap::READ => {
             let result = libc::call(number, arguments);
-            if matches!(result, libc::NOT_ALLOWED | libc::NOT_PERMITTED) {
+            if is_refusal(result) {
                 effects::note(effect::FILES, number as u32, false);
             }
             result
@@ -205,11 +205,16 @@ unsafe extern "C" fn on_trap(_: c_int, info: *const SigInfo, context: *mut Conte
         _ => {
             let reissue = code & trap::REISSUE != 0 && judged_by_landlock(number, &arguments);
             let result = if reissue { libc::call(number, arguments) } else { -libc::EPERM };
-            effects::note(u32::from(code & !trap::REISSUE), number as u32, result >= 0);
+            effects::note(u32::from(code & !trap::REISSUE), number as u32, !is_refusal(result));
             result
         }
     };
     registers[register::RAX] = result as u64;
+}
+
+/// Whether the sandbox did not let it: a file that is missing, or there already, is something else.
+fn is_refusal(result: isize) -> bool {
+    matches!(result, libc::NOT_ALLOWED | libc::NOT_PERMITTED | libc::OTHER_FOLDER)
 }
 
 /// Whether Landlock confines the call to the scratch folder: before its third version it did not judge truncation, and what
