@@ -68,8 +68,12 @@ fn one(listed: &Listed, wanted: usize, sample: usize, seed: u64, show: bool) -> 
         }
     }
     let rejected = verdicts.iter().filter(|verdict| verdict.is_err()).count();
-    let legal: Vec<&Sequence> =
-        sequences.iter().zip(&verdicts).filter(|(_, verdict)| verdict.is_ok()).map(|(sequence, _)| sequence).collect();
+    let legal: Vec<&Sequence> = sequences
+        .iter()
+        .zip(&verdicts)
+        .filter(|(_, verdict)| verdict.is_ok())
+        .map(|(sequence, _)| sequence)
+        .collect();
     let chosen: Vec<&Sequence> =
         legal.iter().step_by((legal.len() / sample.max(1)).max(1)).take(sample).copied().collect();
     let mut batch = Batch::new(want::TEXTS);
@@ -103,7 +107,8 @@ fn propose(bench: &Workbench, wanted: usize, seed: u64) -> (Vec<Sequence>, usize
     let maker = Maker::new(&bench.operations, &bench.usable);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut sequences = Vec::new();
-    let mut borrowing: Vec<_> = bench.usable.iter().copied().filter(|id| bench.operations.get(*id).borrows()).collect();
+    let mut borrowing: Vec<_> =
+        bench.usable.iter().copied().filter(|id| bench.operations.get(*id).borrows()).collect();
     borrowing.sort_unstable();
     let mut reached = 0;
     for id in &borrowing {
@@ -202,13 +207,18 @@ fn all() {{
         let seen = once.get(index).cloned().unwrap_or_default();
         let unsteady = seen != twice.get(index).cloned().unwrap_or_default();
         let wrong = seen.iter().find(|(step, words)| {
-            expected.get(*step).is_some_and(|text| masked(text) != masked(words)) || (step.as_str() == "panic" && !expected.contains_key("panic"))
+            expected.get(*step).is_some_and(|text| masked(text) != masked(words))
+                || (step.as_str() == "panic" && !expected.contains_key("panic"))
         });
         let missing = expected.contains_key("panic") && !seen.contains_key("panic");
         if !unsteady && (wrong.is_some() || missing) {
             differ += 1;
             if show || differ <= 2 {
-                println!("    differs: {wrong:?}, the worker saw {:?}\n{}", wrong.and_then(|(step, _)| expected.get(step)), function(bench, sequences[*index], "program", false));
+                println!(
+                    "    differs: {wrong:?}, the worker saw {:?}\n{}",
+                    wrong.and_then(|(step, _)| expected.get(step)),
+                    function(bench, sequences[*index], "program", false)
+                );
             }
         }
     }
@@ -232,7 +242,10 @@ fn expected(sequence: &Sequence, execution: &Execution) -> BTreeMap<String, Stri
     all
 }
 
-fn lines(executable: &std::path::Path, scratch: &std::path::Path) -> anyhow::Result<BTreeMap<usize, BTreeMap<String, String>>> {
+fn lines(
+    executable: &std::path::Path,
+    scratch: &std::path::Path,
+) -> anyhow::Result<BTreeMap<usize, BTreeMap<String, String>>> {
     let mut launch = testwright_execute::launcher::Launch::new(executable, scratch, Duration::from_secs(60));
     launch.arguments = ["--nocapture", "--test-threads=1"].map(Into::into).to_vec();
     launch.output = 64 << 20;
@@ -241,7 +254,9 @@ fn lines(executable: &std::path::Path, scratch: &std::path::Path) -> anyhow::Res
     for line in run.stdout.lines() {
         let Some(rest) = line.trim_start_matches("test all ... ").strip_prefix('@') else { continue };
         let mut parts = rest.splitn(3, ' ');
-        let (Some(index), Some(step), Some(text)) = (parts.next(), parts.next(), parts.next()) else { continue };
+        let (Some(index), Some(step), Some(text)) = (parts.next(), parts.next(), parts.next()) else {
+            continue;
+        };
         let Ok(index) = index.parse() else { continue };
         all.entry(index).or_default().insert(step.to_owned(), text.to_owned());
     }

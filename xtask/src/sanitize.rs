@@ -11,20 +11,36 @@ pub fn run() -> anyhow::Result<bool> {
     let sanitizer = [("RUSTC_BOOTSTRAP", "1"), ("RUSTFLAGS", "-Zsanitizer=address")];
     good &= step(
         "runtime and wire under AddressSanitizer",
-        cargo(Path::new("."), &sanitizer)
-            .args(["test", "--target", &host, "--target-dir", "target/sanitize", "-p", "testwright-runtime", "-p", "testwright-wire", "--lib"]),
+        cargo(Path::new("."), &sanitizer).args([
+            "test",
+            "--target",
+            &host,
+            "--target-dir",
+            "target/sanitize",
+            "-p",
+            "testwright-runtime",
+            "-p",
+            "testwright-wire",
+            "--lib",
+        ]),
     );
     for fixture in ["borrows", "containers"] {
         let folder = Path::new("fixtures").join(fixture);
         let target = std::env::current_dir()?.join("target/sanitize");
         good &= step(
             &format!("{fixture} under AddressSanitizer"),
-            cargo(&folder, &sanitizer).args(["test", "--target", &host, "--lib", "--target-dir"]).arg(&target),
+            cargo(&folder, &sanitizer)
+                .args(["test", "--target", &host, "--lib", "--target-dir"])
+                .arg(&target),
         );
         good &= campaign(fixture)?;
     }
-    if Command::new("cargo").args(["miri", "--version"]).output().is_ok_and(|output| output.status.success()) {
-        good &= step("wire under Miri", cargo(Path::new("."), &[]).args(["miri", "test", "-p", "testwright-wire"]));
+    if Command::new("cargo").args(["miri", "--version"]).output().is_ok_and(|output| output.status.success())
+    {
+        good &= step(
+            "wire under Miri",
+            cargo(Path::new("."), &[]).args(["miri", "test", "-p", "testwright-wire"]),
+        );
     } else {
         println!("Miri is not installed: left out");
     }
@@ -56,7 +72,8 @@ fn campaign(fixture: &str) -> anyhow::Result<bool> {
     let mut errors = 0;
     let mut sequences = 0;
     for _ in 0..20 {
-        let mut batch = Batch::new(testwright_wire::record::want::FINGERPRINTS | testwright_wire::record::want::RESULTS);
+        let mut batch =
+            Batch::new(testwright_wire::record::want::FINGERPRINTS | testwright_wire::record::want::RESULTS);
         while batch.len() < 200 {
             if let Some(sequence) = maker.sequence(&mut rng, 10, None) {
                 testwright_engine::encode::append(&bench.operations, &sequence, &mut worker, &mut batch);
@@ -66,7 +83,11 @@ fn campaign(fixture: &str) -> anyhow::Result<bool> {
             sequences += 1;
             if matches!(execution.ending, Ending::Memory | Ending::Fault { .. }) {
                 errors += 1;
-                println!("    {:?}: {}", execution.ending, execution.death().map_or("", |note| note.message.as_str()));
+                println!(
+                    "    {:?}: {}",
+                    execution.ending,
+                    execution.death().map_or("", |note| note.message.as_str())
+                );
             }
         }
     }
@@ -107,5 +128,8 @@ fn step(name: &str, command: &mut Command) -> bool {
 fn host() -> anyhow::Result<String> {
     let output = Command::new("rustc").arg("-vV").output().context("rustc")?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    text.lines().find_map(|line| line.strip_prefix("host: ")).map(str::to_owned).context("rustc -vV names no host")
+    text.lines()
+        .find_map(|line| line.strip_prefix("host: "))
+        .map(str::to_owned)
+        .context("rustc -vV names no host")
 }

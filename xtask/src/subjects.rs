@@ -29,7 +29,11 @@ pub fn chosen(choice: &Choice) -> anyhow::Result<Vec<Listed>> {
         .only
         .iter()
         .filter_map(|text| text.split_once('@'))
-        .map(|(name, version)| Listed { name: name.to_owned(), version: version.to_owned(), features: Vec::new() })
+        .map(|(name, version)| Listed {
+            name: name.to_owned(),
+            version: version.to_owned(),
+            features: Vec::new(),
+        })
         .collect();
     if !direct.is_empty() {
         return Ok(direct);

@@ -17,7 +17,9 @@ const ALL: f64 = 0.80;
 pub fn run(choice: &Choice) -> anyhow::Result<bool> {
     let mut total = Figures::default();
     let mut good = true;
-    println!("crate               inherent        trait impls     operations types rounds check s build s ÷ cargo build");
+    println!(
+        "crate               inherent        trait impls     operations types rounds check s build s ÷ cargo build"
+    );
     for listed in subjects::chosen(choice)? {
         match survey(&listed) {
             Ok(figures) => {

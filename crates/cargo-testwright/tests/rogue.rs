@@ -32,7 +32,9 @@ impl Stage {
         for folder in ["package", "home/.config", "bystander/inner"] {
             fs::create_dir_all(root.path().join(folder)).expect("a folder");
         }
-        for file in ["home/.profile", "home/.config/precious", "bystander/precious", "bystander/inner/precious"] {
+        for file in
+            ["home/.profile", "home/.config/precious", "bystander/precious", "bystander/inner/precious"]
+        {
             fs::write(root.path().join(file), file).expect("a file");
         }
         Stage { root }
@@ -49,7 +51,8 @@ impl Stage {
     /// With a package of one file.
     fn with_source(name: &str, source: &str) -> Self {
         let stage = Stage::new();
-        let manifest = format!("[package]\nname = {name:?}\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n");
+        let manifest =
+            format!("[package]\nname = {name:?}\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n");
         fs::write(stage.package().join("Cargo.toml"), manifest).expect("a file");
         fs::create_dir(stage.package().join("src")).expect("a folder");
         fs::write(stage.package().join("src/lib.rs"), source).expect("a file");
@@ -62,7 +65,9 @@ impl Stage {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
-        let tools = |variable: &str, folder: &str| std::env::var_os(variable).unwrap_or_else(|| home.join(folder).into());
+        let tools = |variable: &str, folder: &str| {
+            std::env::var_os(variable).unwrap_or_else(|| home.join(folder).into())
+        };
         let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-testwright"));
         command
             .arg("generate")
@@ -120,7 +125,10 @@ fn list(folder: &Path, listing: &mut BTreeMap<PathBuf, String>) {
                 fs::read(&path).expect("a file").hash(&mut hash);
             }
             let (contents, seconds, nanos) = (hash.finish(), about.mtime(), about.mtime_nsec());
-            listing.insert(path, format!("{:?} {:o} {seconds}.{nanos} {contents:x}", about.file_type(), about.mode()));
+            listing.insert(
+                path,
+                format!("{:?} {:o} {seconds}.{nanos} {contents:x}", about.file_type(), about.mode()),
+            );
         }
     }
 }
@@ -158,7 +166,11 @@ impl World {
 
     fn expect_untouched(&self) {
         let nothing = |what: &str, error: Option<std::io::Error>| {
-            assert_eq!(error.map(|error| error.kind()), Some(ErrorKind::WouldBlock), "something came by {what}");
+            assert_eq!(
+                error.map(|error| error.kind()),
+                Some(ErrorKind::WouldBlock),
+                "something came by {what}"
+            );
         };
         nothing("a local socket", self.unix.accept().err());
         if let Some(tcp) = &self.tcp {
@@ -180,7 +192,10 @@ impl Drop for World {
 /// What such code leaves in the folder for temporary files.
 fn traces() -> BTreeSet<String> {
     let names = fs::read_dir("/tmp").expect("a folder").flatten().map(|entry| entry.file_name());
-    names.filter_map(|name| name.into_string().ok()).filter(|name| name.starts_with("testwright-rogue")).collect()
+    names
+        .filter_map(|name| name.into_string().ok())
+        .filter(|name| name.starts_with("testwright-rogue"))
+        .collect()
 }
 
 fn told(output: &Output) -> String {
@@ -283,17 +298,22 @@ fn misdeeds_are_contained_and_told() {
 
 fn expect_told(report: &Value) {
     let listed = serde_json::to_string_pretty(report).expect("JSON");
-    let findings: HashSet<_> =
-        list_of(report, "findings").iter().map(|entry| (text(entry, "operation"), text(entry, "class"))).collect();
+    let findings: HashSet<_> = list_of(report, "findings")
+        .iter()
+        .map(|entry| (text(entry, "operation"), text(entry, "class")))
+        .collect();
     let missing: Vec<_> = FINDINGS.iter().filter(|finding| !findings.contains(*finding)).collect();
     assert!(missing.is_empty(), "{missing:?} are no findings of\n{listed}");
     let effects: HashSet<_> = list_of(report, "effects")
         .iter()
-        .map(|entry| (text(entry, "operation"), text(entry, "kind"), entry["allowed"].as_bool().unwrap_or(false)))
+        .map(|entry| {
+            (text(entry, "operation"), text(entry, "kind"), entry["allowed"].as_bool().unwrap_or(false))
+        })
         .collect();
     let missing: Vec<_> = EFFECTS.iter().filter(|effect| !effects.contains(*effect)).collect();
     assert!(missing.is_empty(), "{missing:?} are no effects of\n{listed}");
-    let dismissed: HashSet<_> = list_of(report, "dismissed").iter().map(|entry| text(entry, "operation")).collect();
+    let dismissed: HashSet<_> =
+        list_of(report, "dismissed").iter().map(|entry| text(entry, "operation")).collect();
     // The standard allocator notices neither, so no plain test shows them.
     for operation in ["rogue::memory::wrong_layout", "rogue::memory::write_out_of_bounds"] {
         let told = dismissed.contains(operation) || findings.contains(&(operation, "memory"));
@@ -390,7 +410,8 @@ fn confirmations_run_in_the_sandbox_too() {
     assert_eq!(output.status.code(), Some(1), "{}", told(&output));
     let report = stage.report();
     // All of them were confirmed, so the harm was tried in each of those runs.
-    let confirmed: BTreeSet<_> = list_of(&report, "findings").iter().map(|entry| text(entry, "operation")).collect();
+    let confirmed: BTreeSet<_> =
+        list_of(&report, "findings").iter().map(|entry| text(entry, "operation")).collect();
     let all = ["call", "change", "delete", "kill", "run", "write"].map(|name| format!("vandal::{name}"));
     assert!(confirmed.iter().copied().eq(all.iter().map(String::as_str)), "{confirmed:?}");
 }
@@ -401,7 +422,8 @@ fn worker_of(tool: u32) -> Option<u32> {
     let mut numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     numbers.find(|process| {
         let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-        let parent = stat.rsplit_once(')').and_then(|(_, fields)| fields.split_whitespace().nth(1)?.parse().ok());
+        let parent =
+            stat.rsplit_once(')').and_then(|(_, fields)| fields.split_whitespace().nth(1)?.parse().ok());
         let program = fs::read_link(format!("/proc/{process}/exe")).unwrap_or_default();
         parent == Some(tool) && program.to_string_lossy().contains("worker-")
     })
@@ -452,7 +474,12 @@ fn killed_workers_cost_nothing() {
     let undisturbed = stage.command(&arguments).output().expect("the tool runs");
     let calm = stage.report();
 
-    let mut tool = stage.command(&arguments).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("the tool runs");
+    let mut tool = stage
+        .command(&arguments)
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("the tool runs");
     let mut lines = BufReader::new(tool.stderr.take().expect("it is piped")).lines().map_while(Result::ok);
     assert!(lines.any(|line| line.contains("searching")), "the search does not begin");
     let reader = std::thread::spawn(move || lines.collect::<Vec<_>>());
@@ -463,7 +490,11 @@ fn killed_workers_cost_nothing() {
             Some(worker) => {
                 // A moment to get to work.
                 std::thread::sleep(Duration::from_millis(30));
-                let status = Command::new("kill").args(["-9", &worker.to_string()]).stderr(Stdio::null()).status().expect("kill runs");
+                let status = Command::new("kill")
+                    .args(["-9", &worker.to_string()])
+                    .stderr(Stdio::null())
+                    .status()
+                    .expect("kill runs");
                 if status.success() {
                     killed.push(worker);
                 }
@@ -481,7 +512,14 @@ fn killed_workers_cost_nothing() {
     println!("restarts: {} and {}", restarts(&calm), restarts(&disturbed));
     assert!(restarts(&disturbed) > restarts(&calm), "no worker was killed during the search");
     assert_eq!(calm["executions"]["sequences"], 200_000);
-    for part in ["/executions/sequences", "/executions/calls", "/executions/illegal", "/coverage", "/effects", "/dismissed"] {
+    for part in [
+        "/executions/sequences",
+        "/executions/calls",
+        "/executions/illegal",
+        "/coverage",
+        "/effects",
+        "/dismissed",
+    ] {
         assert_eq!(calm.pointer(part), disturbed.pointer(part), "{part}");
     }
     let classes: BTreeSet<_> = list_of(&calm, "findings").iter().map(|entry| text(entry, "class")).collect();

@@ -3,9 +3,9 @@
 //! The program must do what the worker did, in the same order: a call is a statement, its result a variable that lives to the
 //! end of the scope if it has a destructor. Literals, and containers written out of literals, are put where they are used.
 
+use testwright_model::Ty;
 use testwright_model::operation::{Hole, Operation, Operations, Origin, Take, fill};
 use testwright_model::sequence::{Arg, How, Sequence, Step, ValueId};
-use testwright_model::Ty;
 
 use crate::literal;
 use crate::names::Names;
@@ -66,7 +66,10 @@ struct Printer<'a> {
 enum Text {
     Variable(String),
     /// Written where it is used; the second form needs no context for its type.
-    Inline { plain: String, typed: String },
+    Inline {
+        plain: String,
+        typed: String,
+    },
 }
 
 fn uses(sequence: &Sequence) -> Vec<Vec<(usize, Option<usize>)>> {
@@ -176,7 +179,8 @@ impl Printer<'_> {
         }
         fill(&form, |hole, after| match hole {
             Hole::Value(index) => {
-                let tight = form.starts_with('-') || form.starts_with('!') || form.contains(&format!("{{{index}}}."));
+                let tight =
+                    form.starts_with('-') || form.starts_with('!') || form.contains(&format!("{{{index}}}."));
                 let text = self.argument(operation, index, args[index]);
                 let loose = text.starts_with('-') || text.starts_with('*') || text.starts_with('&');
                 let binary = is_operator(&form) && (text.contains(' ') || text.starts_with('-'));
@@ -184,12 +188,18 @@ impl Printer<'_> {
             }
             Hole::Receiver => {
                 let text = self.place(args[0], true);
-                if text.starts_with(['-', '*', '&']) || text.contains(" as ") { format!("({text})") } else { text }
+                if text.starts_with(['-', '*', '&']) || text.contains(" as ") {
+                    format!("({text})")
+                } else {
+                    text
+                }
             }
             Hole::Place(index) => {
                 let text = self.place(args[index], false);
                 let followed = after.starts_with('.') || after.starts_with('[');
-                if (followed && text.starts_with(['*', '-', '&'])) || (is_operator(&form) && text.starts_with('&')) {
+                if (followed && text.starts_with(['*', '-', '&']))
+                    || (is_operator(&form) && text.starts_with('&'))
+                {
                     format!("({text})")
                 } else {
                     text
@@ -204,7 +214,11 @@ impl Printer<'_> {
         let open = operation.params[index].open;
         let plain = match text {
             Some(Text::Inline { plain, typed }) => {
-                if open { typed.clone() } else { plain.clone() }
+                if open {
+                    typed.clone()
+                } else {
+                    plain.clone()
+                }
             }
             _ => self.variable(arg.value),
         };
@@ -213,7 +227,11 @@ impl Printer<'_> {
             How::Ref => format!("&{}", guarded(&plain)),
             How::RefMut => format!("&mut {}", guarded(&plain)),
             How::Reborrow => {
-                if self.is_shared_reference(arg.value) { plain } else { format!("&*{plain}") }
+                if self.is_shared_reference(arg.value) {
+                    plain
+                } else {
+                    format!("&*{plain}")
+                }
             }
             How::ReborrowMut => format!("&mut *{plain}"),
         }
@@ -270,11 +288,19 @@ impl Printer<'_> {
         let simple = match operation.origin {
             Origin::Subject(_) => false,
             Origin::Made => matches!(operation.path.as_str(), "(…)" | "[…]" | "Tracked::new"),
-            Origin::Std => matches!(
-                operation.path.as_str(),
-                "std::option::Option::Some" | "std::option::Option::None" | "std::result::Result::Ok"
-                    | "std::result::Result::Err" | "Vec::new" | "String::new" | "String::from" | "<String as From>::from"
-            ) || operation.form.full.starts_with("vec!["),
+            Origin::Std => {
+                matches!(
+                    operation.path.as_str(),
+                    "std::option::Option::Some"
+                        | "std::option::Option::None"
+                        | "std::result::Result::Ok"
+                        | "std::result::Result::Err"
+                        | "Vec::new"
+                        | "String::new"
+                        | "String::from"
+                        | "<String as From>::from"
+                ) || operation.form.full.starts_with("vec![")
+            }
         };
         let [(step, Some(position))] = self.uses[index].as_slice() else { return false };
         let Step::Call { args, .. } = &self.sequence.steps[*step] else { return false };

@@ -26,7 +26,13 @@ impl Tracked {
 ";
 
 /// A complete test file with one test.
-pub fn test_file(header: &str, name: &str, attributes: &[String], printed: &Printed, imports: &Imports) -> String {
+pub fn test_file(
+    header: &str,
+    name: &str,
+    attributes: &[String],
+    printed: &Printed,
+    imports: &Imports,
+) -> String {
     let mut text = String::new();
     for line in header.lines() {
         text.push_str(&format!("//! {line}\n").replace("//! \n", "//!\n"));

@@ -13,8 +13,11 @@ pub fn text(ty: &Ty, value: &Literal, typed: bool) -> String {
         }
         Literal::Float(bits) => {
             let double = *ty == Ty::Prim(Prim::F64);
-            let value =
-                if double { f64::from_bits(*bits) } else { f64::from(f32::from_bits(u32::try_from(*bits).unwrap_or(0))) };
+            let value = if double {
+                f64::from_bits(*bits)
+            } else {
+                f64::from(f32::from_bits(u32::try_from(*bits).unwrap_or(0)))
+            };
             let name = if double { "f64" } else { "f32" };
             let constant = if value.is_nan() {
                 Some("NAN")
@@ -39,11 +42,8 @@ pub fn text(ty: &Ty, value: &Literal, typed: bool) -> String {
         }
         Literal::Str(value) => format!("{value:?}"),
         Literal::Bytes(value) => {
-            let text = if value.is_empty() {
-                "b\"\"".to_owned()
-            } else {
-                format!("b\"{}\"", value.escape_ascii())
-            };
+            let text =
+                if value.is_empty() { "b\"\"".to_owned() } else { format!("b\"{}\"", value.escape_ascii()) };
             if typed { format!("&{text}[..]") } else { text }
         }
     }

@@ -91,11 +91,12 @@ fn snake(name: &str) -> String {
 /// Keywords and what would hide a common name.
 fn safe(name: &str) -> String {
     match name {
-        "as" | "break" | "const" | "continue" | "crate" | "dyn" | "else" | "enum" | "extern" | "false" | "fn"
-        | "for" | "if" | "impl" | "in" | "let" | "loop" | "match" | "mod" | "move" | "mut" | "pub" | "ref"
-        | "return" | "self" | "static" | "struct" | "super" | "trait" | "true" | "type" | "unsafe" | "use"
-        | "where" | "while" | "async" | "await" | "try" | "gen" | "yield" | "box" | "drop" | "abstract" | "final"
-        | "macro" | "override" | "priv" | "do" | "typeof" | "unsized" | "virtual" | "become" => {
+        "as" | "break" | "const" | "continue" | "crate" | "dyn" | "else" | "enum" | "extern" | "false"
+        | "fn" | "for" | "if" | "impl" | "in" | "let" | "loop" | "match" | "mod" | "move" | "mut" | "pub"
+        | "ref" | "return" | "self" | "static" | "struct" | "super" | "trait" | "true" | "type"
+        | "unsafe" | "use" | "where" | "while" | "async" | "await" | "try" | "gen" | "yield" | "box"
+        | "drop" | "abstract" | "final" | "macro" | "override" | "priv" | "do" | "typeof" | "unsized"
+        | "virtual" | "become" => {
             format!("{name}_value")
         }
         // A name that ends in a digit would run into the numbers that keep names apart.

@@ -59,10 +59,14 @@ impl Imports {
             || segments[0] == "std"
             || segments[0] == "testwright"
             || self.foreign.iter().any(|name| name == segments[0]);
-        let type_at = segments.iter().position(|segment| segment.starts_with(|c: char| c.is_ascii_uppercase()));
+        let type_at =
+            segments.iter().position(|segment| segment.starts_with(|c: char| c.is_ascii_uppercase()));
         let (true, Some(at)) = (known && segments.len() > 1, type_at) else { return path.to_owned() };
         // A constant's name is in capitals: `lib::MAX` reads better with its crate.
-        if segments[at].len() > 1 && segments[at].chars().all(|c| !c.is_ascii_lowercase()) && at + 1 == segments.len() {
+        if segments[at].len() > 1
+            && segments[at].chars().all(|c| !c.is_ascii_lowercase())
+            && at + 1 == segments.len()
+        {
             return path.to_owned();
         }
         let full = segments[..=at].join("::");

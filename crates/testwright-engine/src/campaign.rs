@@ -118,7 +118,8 @@ impl Campaign<'_> {
                 if !short {
                     scope.spawn(move || {
                         if let Ok(fast) = harness.build(&Variant::fast()) {
-                            *newer.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(fast.binary);
+                            *newer.lock().unwrap_or_else(std::sync::PoisonError::into_inner) =
+                                Some(fast.binary);
                         }
                     });
                 }
@@ -153,7 +154,9 @@ impl Campaign<'_> {
     ) -> Result<(), EngineError> {
         let operations = &self.bench.operations;
         let maker = Maker::new(operations, &self.bench.usable);
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.plan.seed.wrapping_mul(1_000_003).wrapping_add(job as u64));
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(
+            self.plan.seed.wrapping_mul(1_000_003).wrapping_add(job as u64),
+        );
         let mut current = binary.to_owned();
         let mut worker = self.worker(&current, scratch, job)?;
         let mut batches = 0u64;
@@ -307,7 +310,8 @@ impl Campaign<'_> {
         let worn = worker.run(&batch)?;
         let fresh = worker.run_fresh(&batch)?;
         for (sequence, (worn, fresh)) in encoded.iter().zip(worn.executions.iter().zip(&fresh.executions)) {
-            let results = |execution: &Execution| execution.details.as_ref().map(|details| details.results.clone());
+            let results =
+                |execution: &Execution| execution.details.as_ref().map(|details| details.results.clone());
             let (Some(worn), Some(fresh)) = (results(worn), results(fresh)) else { continue };
             let differs = worn.iter().zip(&fresh).position(|(worn, fresh)| worn != fresh);
             let made = sequence.steps.iter().filter(|step| step.makes_value());
@@ -374,7 +378,10 @@ impl Campaign<'_> {
                         *dismissed.entry((reason, seen.failure.operation)).or_default() += 1;
                     }
                     Confirmation::NotReproduced(seen_instead) => {
-                        let reason = format!("not reproduced by its test ({seen_instead}): {}", first_line(&seen.failure.message));
+                        let reason = format!(
+                            "not reproduced by its test ({seen_instead}): {}",
+                            first_line(&seen.failure.message)
+                        );
                         *dismissed.entry((reason, seen.failure.operation)).or_default() += 1;
                     }
                 }
@@ -514,7 +521,11 @@ fn subject_calls(operations: &Operations, sequence: &Sequence) -> usize {
 }
 
 /// The shortest sequence found that fails in the same way, or `None` if the failure does not come again.
-fn shorten(operations: &Operations, seen: &Seen, worker: &mut Worker) -> Result<Option<Sequence>, EngineError> {
+fn shorten(
+    operations: &Operations,
+    seen: &Seen,
+    worker: &mut Worker,
+) -> Result<Option<Sequence>, EngineError> {
     let key = seen.failure.key();
     let mut error = None;
     let mut same = |candidates: &[Sequence]| -> Vec<bool> {

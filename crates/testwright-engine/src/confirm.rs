@@ -106,7 +106,8 @@ impl Confirmer<'_> {
                 if confirm.sanitizer { ", under AddressSanitizer" } else { "" }
             ));
         }
-        let ignore = format!("#[ignore = {:?}]", format!("testwright finding: {}", first_line(&failure.message)));
+        let ignore =
+            format!("#[ignore = {:?}]", format!("testwright finding: {}", first_line(&failure.message)));
         testwright_emit::test_file(&header, name, &[ignore], printed, &self.imports)
     }
 }

@@ -54,7 +54,9 @@ impl<'a> Maker<'a> {
         let mut families: HashMap<u32, Vec<OpId>> = HashMap::new();
         for id in ids {
             match operations.get(id).origin {
-                testwright_model::operation::Origin::Subject(callable) => families.entry(callable).or_default().push(id),
+                testwright_model::operation::Origin::Subject(callable) => {
+                    families.entry(callable).or_default().push(id)
+                }
                 _ => maker.others.push(id),
             }
         }
@@ -121,7 +123,12 @@ impl<'a> Maker<'a> {
     }
 
     /// A legal sequence of about `length` calls of the subject; if `goal` is given, it ends with that operation.
-    pub fn sequence(&self, rng: &mut Xoshiro256PlusPlus, length: usize, goal: Option<OpId>) -> Option<Sequence> {
+    pub fn sequence(
+        &self,
+        rng: &mut Xoshiro256PlusPlus,
+        length: usize,
+        goal: Option<OpId>,
+    ) -> Option<Sequence> {
         let mut draft = Draft { sequence: Sequence::default(), ledger: Ledger::new(self.operations) };
         let mut tries = 0;
         let mut calls = 0;
@@ -158,7 +165,13 @@ impl<'a> Maker<'a> {
     }
 
     /// Appends a call with all that it needs; leaves the draft as it was if that fails.
-    fn call(&self, draft: &mut Draft<'a>, rng: &mut Xoshiro256PlusPlus, op: OpId, depth: u32) -> Option<ValueId> {
+    fn call(
+        &self,
+        draft: &mut Draft<'a>,
+        rng: &mut Xoshiro256PlusPlus,
+        op: OpId,
+        depth: u32,
+    ) -> Option<ValueId> {
         let saved = (draft.sequence.len(), draft.ledger.clone());
         let made = self.try_call(draft, rng, op, depth);
         if made.is_none() {
@@ -168,18 +181,33 @@ impl<'a> Maker<'a> {
         made
     }
 
-    fn try_call(&self, draft: &mut Draft<'a>, rng: &mut Xoshiro256PlusPlus, op: OpId, depth: u32) -> Option<ValueId> {
+    fn try_call(
+        &self,
+        draft: &mut Draft<'a>,
+        rng: &mut Xoshiro256PlusPlus,
+        op: OpId,
+        depth: u32,
+    ) -> Option<ValueId> {
         let operation = self.operations.get(op);
         let mut args: Vec<Arg> = Vec::with_capacity(operation.params.len());
         for index in 0..operation.params.len() {
-            let arg = self.find(draft, rng, op, index, &args).or_else(|| self.make(draft, rng, op, index, depth))?;
+            let arg = self
+                .find(draft, rng, op, index, &args)
+                .or_else(|| self.make(draft, rng, op, index, depth))?;
             args.push(arg);
         }
         draft.take(Step::Call { op, args })
     }
 
     /// An argument from the values at hand.
-    fn find(&self, draft: &Draft<'a>, rng: &mut Xoshiro256PlusPlus, op: OpId, index: usize, others: &[Arg]) -> Option<Arg> {
+    fn find(
+        &self,
+        draft: &Draft<'a>,
+        rng: &mut Xoshiro256PlusPlus,
+        op: OpId,
+        index: usize,
+        others: &[Arg],
+    ) -> Option<Arg> {
         let operation = self.operations.get(op);
         let param = &operation.params[index];
         // Literals are cheap: mostly take a new one.
@@ -192,7 +220,9 @@ impl<'a> Maker<'a> {
             for how in self.ways(param.take, param.ty, ty) {
                 let arg = Arg { value, how };
                 if draft.ledger.fits(operation, index, arg)
-                    && !others.iter().any(|other| other.value == value && (is_exclusive(how) || is_exclusive(other.how)))
+                    && !others
+                        .iter()
+                        .any(|other| other.value == value && (is_exclusive(how) || is_exclusive(other.how)))
                 {
                     fitting.push(arg);
                 }
@@ -206,7 +236,9 @@ impl<'a> Maker<'a> {
         if ty == wanted {
             return match take {
                 Take::Value if self.operations.abilities(ty).copy => vec![How::Copy],
-                Take::Value if matches!(self.operations.ty(ty), Ty::Ref { mutable: true, .. }) => vec![How::ReborrowMut],
+                Take::Value if matches!(self.operations.ty(ty), Ty::Ref { mutable: true, .. }) => {
+                    vec![How::ReborrowMut]
+                }
                 Take::Value => vec![How::Move],
                 Take::Shared => vec![How::Ref],
                 Take::Mut => vec![How::RefMut],
@@ -224,7 +256,14 @@ impl<'a> Maker<'a> {
     }
 
     /// A new value for a parameter.
-    fn make(&self, draft: &mut Draft<'a>, rng: &mut Xoshiro256PlusPlus, op: OpId, index: usize, depth: u32) -> Option<Arg> {
+    fn make(
+        &self,
+        draft: &mut Draft<'a>,
+        rng: &mut Xoshiro256PlusPlus,
+        op: OpId,
+        index: usize,
+        depth: u32,
+    ) -> Option<Arg> {
         let param = &self.operations.get(op).params[index];
         let mut wanted = vec![param.ty];
         if param.take != Take::Value {
@@ -235,13 +274,23 @@ impl<'a> Maker<'a> {
             }
         }
         wanted.retain(|ty| self.cost.contains_key(ty));
-        let ty = if param.ty == *wanted.first()? && rng.random_bool(0.8) { param.ty } else { *wanted.choose(rng)? };
+        let ty = if param.ty == *wanted.first()? && rng.random_bool(0.8) {
+            param.ty
+        } else {
+            *wanted.choose(rng)?
+        };
         let value = self.value(draft, rng, ty, depth)?;
         let how = *self.ways(param.take, param.ty, ty).first()?;
         Some(Arg { value, how })
     }
 
-    fn value(&self, draft: &mut Draft<'a>, rng: &mut Xoshiro256PlusPlus, ty: TypeId, depth: u32) -> Option<ValueId> {
+    fn value(
+        &self,
+        draft: &mut Draft<'a>,
+        rng: &mut Xoshiro256PlusPlus,
+        ty: TypeId,
+        depth: u32,
+    ) -> Option<ValueId> {
         let literal = is_literal(self.operations.ty(ty));
         if literal && (rng.random_bool(0.9) || !self.makers.contains_key(&ty)) {
             let value = literal_of(self.operations.ty(ty), rng);
@@ -311,7 +360,8 @@ pub fn repair(operations: &Operations, steps: &[Step]) -> Option<Sequence> {
             // Drops are put back where they are needed.
             Step::Drop(value) | Step::Forget(value) => {
                 if let Some(value) = renumber(*value).filter(|value| draft.ledger.is_alive(*value)) {
-                    let step = if matches!(step, Step::Drop(_)) { Step::Drop(value) } else { Step::Forget(value) };
+                    let step =
+                        if matches!(step, Step::Drop(_)) { Step::Drop(value) } else { Step::Forget(value) };
                     draft.take(step)?;
                 }
                 moved.push(None);
@@ -329,7 +379,9 @@ pub fn repair(operations: &Operations, steps: &[Step]) -> Option<Sequence> {
 fn literal_of(ty: &Ty, rng: &mut Xoshiro256PlusPlus) -> Literal {
     match ty {
         Ty::Prim(Prim::Bool) => Literal::Bool(rng.random()),
-        Ty::Prim(Prim::Char) => Literal::Char(*['a', 'b', '0', ' ', 'é', '\u{10ffff}', '\0', 'Z'].choose(rng).unwrap_or(&'a')),
+        Ty::Prim(Prim::Char) => {
+            Literal::Char(*['a', 'b', '0', ' ', 'é', '\u{10ffff}', '\0', 'Z'].choose(rng).unwrap_or(&'a'))
+        }
         Ty::Prim(prim @ (Prim::F32 | Prim::F64)) => float(*prim, rng),
         Ty::Prim(prim) => Literal::Int(int(*prim, rng)),
         Ty::Ref { to, .. } if **to == Ty::Str => Literal::Str(text(rng)),
@@ -373,8 +425,24 @@ fn float(prim: Prim, rng: &mut Xoshiro256PlusPlus) -> Literal {
 }
 
 fn text(rng: &mut Xoshiro256PlusPlus) -> String {
-    const PARTS: [&str; 16] =
-        ["", "a", "b", "ab", "hello", "0", "1", "-1", "1.0", " ", "\n", "é", "日本", "/", "x=1", "abcdefghijklmnopqrstuvwxyz"];
+    const PARTS: [&str; 16] = [
+        "",
+        "a",
+        "b",
+        "ab",
+        "hello",
+        "0",
+        "1",
+        "-1",
+        "1.0",
+        " ",
+        "\n",
+        "é",
+        "日本",
+        "/",
+        "x=1",
+        "abcdefghijklmnopqrstuvwxyz",
+    ];
     let mut text = String::new();
     for _ in 0..rng.random_range(1..=2) {
         text.push_str(PARTS.choose(rng).unwrap_or(&""));

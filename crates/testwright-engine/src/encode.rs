@@ -39,7 +39,13 @@ pub fn append(operations: &Operations, sequence: &Sequence, worker: &mut Worker,
                 }
             }
             Step::Literal { ty, value } => {
-                literal(&mut encoder, operations.ty(*ty), u16::try_from(ty.0).unwrap_or(u16::MAX), value, &mut places);
+                literal(
+                    &mut encoder,
+                    operations.ty(*ty),
+                    u16::try_from(ty.0).unwrap_or(u16::MAX),
+                    value,
+                    &mut places,
+                );
             }
             Step::Drop(value) => encoder.end_of(code::DROP, numbers[value.0 as usize]),
             Step::Forget(value) => encoder.end_of(code::FORGET, numbers[value.0 as usize]),
@@ -65,7 +71,10 @@ fn literal(
         Literal::Char(value) => encoder.int(number, u64::from(u32::from(*value))),
         Literal::Int(value) => match ty {
             Ty::Prim(Prim::I128 | Prim::U128) => encoder.wide(number, value.cast_unsigned()),
-            #[expect(clippy::cast_possible_truncation, reason = "the low 64 bits are the two's complement that the type holds")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "the low 64 bits are the two's complement that the type holds"
+            )]
             _ => encoder.int(number, value.cast_unsigned() as u64),
         },
         Literal::Float(bits) => encoder.int(number, *bits),

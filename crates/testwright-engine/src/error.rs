@@ -35,7 +35,10 @@ impl EngineError {
             EngineError::Nothing(_) => {
                 Some("`cargo testwright list` shows every item and why it was left out".to_owned())
             }
-            EngineError::Write { .. } => Some("is there room on the disk, and may the folder be written? --out DIR chooses another one".to_owned()),
+            EngineError::Write { .. } => Some(
+                "is there room on the disk, and may the folder be written? --out DIR chooses another one"
+                    .to_owned(),
+            ),
             EngineError::Discover(_) | EngineError::Execute(_) => None,
         }
     }

@@ -128,14 +128,18 @@ fn classify(message: &str) -> (&'static str, Tier) {
     if message.starts_with("attempt to ") && has("overflow") {
         return ("overflow", Tier::Bug);
     }
-    if message.starts_with("attempt to divide by zero") || message.starts_with("attempt to calculate the remainder") {
+    if message.starts_with("attempt to divide by zero")
+        || message.starts_with("attempt to calculate the remainder")
+    {
         return ("panic", Tier::Bug);
     }
     let index = has("index out of bounds")
         || has("out of range for slice")
         || has("slice index starts at")
         || has("is not a char boundary")
-        || (message.starts_with("byte index") || message.starts_with("start byte index") || message.starts_with("end byte index"))
+        || (message.starts_with("byte index")
+            || message.starts_with("start byte index")
+            || message.starts_with("end byte index"))
         || has("mid > len")
         || message.starts_with("range start index")
         || message.starts_with("range end index")
@@ -174,7 +178,13 @@ fn culprit(sequence: &Sequence, execution: &Execution) -> Option<(usize, OpId)> 
 }
 
 fn nth_value(sequence: &Sequence, number: usize) -> Option<usize> {
-    sequence.steps.iter().enumerate().filter(|(_, step)| step.makes_value()).nth(number).map(|(index, _)| index)
+    sequence
+        .steps
+        .iter()
+        .enumerate()
+        .filter(|(_, step)| step.makes_value())
+        .nth(number)
+        .map(|(index, _)| index)
 }
 
 fn asks_for_much(sequence: &Sequence) -> bool {

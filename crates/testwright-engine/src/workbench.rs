@@ -7,7 +7,9 @@ use std::time::Instant;
 use testwright_discover::Options;
 use testwright_execute::{Worker, WorkerPlan};
 use testwright_ground::{Grounded, Place, Reason};
-use testwright_harness::{Built, Harness, HarnessSource, OperationSource, Places, Selection, Subject, Variant};
+use testwright_harness::{
+    Built, Harness, HarnessSource, OperationSource, Places, Selection, Subject, Variant,
+};
 use testwright_model::api::Skipped;
 use testwright_model::operation::{Abilities, Operations};
 use testwright_model::{Api, OpId};
@@ -64,7 +66,11 @@ pub struct Timing {
 /// Says what is going on; lines for people.
 pub type Tell<'a> = &'a dyn Fn(&str);
 
-pub fn discover(selection: &Selection, places: &Places, tell: Tell<'_>) -> Result<(Subject, Api, Timing), EngineError> {
+pub fn discover(
+    selection: &Selection,
+    places: &Places,
+    tell: Tell<'_>,
+) -> Result<(Subject, Api, Timing), EngineError> {
     let mut timing = Timing::default();
     let start = Instant::now();
     tell("looking for the crate");
@@ -145,7 +151,10 @@ fn fact(callable: &testwright_ground::Callable<'_>) -> CallableFact {
         },
         operations: callable.operations.clone(),
         reason: callable.operations.is_empty().then(|| {
-            callable.refusal.clone().unwrap_or_else(|| Reason::NoReceiver("no value of it is made".to_owned()))
+            callable
+                .refusal
+                .clone()
+                .unwrap_or_else(|| Reason::NoReceiver("no value of it is made".to_owned()))
         }),
         file: callable.function.span.as_ref().map(|span| (span.file.clone(), span.line)),
     }
@@ -159,7 +168,11 @@ fn nothing(grounded: &Grounded<'_>, api: &Api) -> String {
     if grounded.callables.is_empty() {
         format!("{} has no public functions", api.lib)
     } else {
-        format!("none of the {} public functions of {} can be called by generated code", grounded.callables.len(), api.lib)
+        format!(
+            "none of the {} public functions of {} can be called by generated code",
+            grounded.callables.len(),
+            api.lib
+        )
     }
 }
 
@@ -215,7 +228,12 @@ impl Workbench {
     }
 
     /// Starts a worker and takes over what the compiler told it about the types.
-    pub fn start_worker(&mut self, binary: PathBuf, scratch: PathBuf, coverage: bool) -> Result<Worker, EngineError> {
+    pub fn start_worker(
+        &mut self,
+        binary: PathBuf,
+        scratch: PathBuf,
+        coverage: bool,
+    ) -> Result<Worker, EngineError> {
         let mut plan = WorkerPlan::new(binary, scratch);
         plan.coverage = coverage;
         let worker = Worker::start(plan)?;

@@ -18,8 +18,12 @@ pub fn wants_impl(def: &ImplDef, ty: &Ty, generation: u8) -> bool {
     }
     match trait_.path.as_str() {
         "std::iter::Iterator" | "std::ops::Deref" | "std::ops::DerefMut" => generation <= 1,
-        "std::iter::DoubleEndedIterator" | "std::iter::ExactSizeIterator" | "std::io::Read" | "std::io::Write"
-        | "std::io::BufRead" | "std::hash::Hasher" => generation == 0,
+        "std::iter::DoubleEndedIterator"
+        | "std::iter::ExactSizeIterator"
+        | "std::io::Read"
+        | "std::io::Write"
+        | "std::io::BufRead"
+        | "std::hash::Hasher" => generation == 0,
         "std::clone::Clone" => generation == 0 && matches!(ty, Ty::Adt { .. }),
         "std::default::Default" => {
             generation <= 1 && matches!(ty, Ty::Adt { path, .. } if !has_constructor(path))
@@ -34,21 +38,45 @@ pub fn wants_method(function: &Function, ty: &Ty, generation: u8) -> bool {
     let name = function.name.as_str();
     let constructor = !function.has_receiver();
     if constructor {
-        return !matches!(name, "from_utf8_lossy" | "with_hasher" | "with_capacity_and_hasher" | "from_raw_parts");
+        return !matches!(
+            name,
+            "from_utf8_lossy" | "with_hasher" | "with_capacity_and_hasher" | "from_raw_parts"
+        );
     }
     let (full, lean): (&[&str], &[&str]) = match ty {
         Ty::Adt { path, .. } => match path.as_str() {
-            "std::option::Option" => (&["unwrap", "is_some", "as_ref", "as_mut", "take", "is_none"], &["unwrap"]),
+            "std::option::Option" => {
+                (&["unwrap", "is_some", "as_ref", "as_mut", "take", "is_none"], &["unwrap"])
+            }
             "std::result::Result" => (&["unwrap", "is_ok", "ok", "unwrap_err"], &["unwrap"]),
             "std::vec::Vec" => (
-                &["push", "pop", "len", "insert", "remove", "as_slice", "as_mut_slice", "into_iter", "iter", "is_empty", "clear"],
+                &[
+                    "push",
+                    "pop",
+                    "len",
+                    "insert",
+                    "remove",
+                    "as_slice",
+                    "as_mut_slice",
+                    "into_iter",
+                    "iter",
+                    "is_empty",
+                    "clear",
+                ],
                 &["push", "as_slice", "as_mut_slice", "into_iter", "iter"],
             ),
-            "std::string::String" => (&["push_str", "push", "as_str", "len", "as_bytes", "into_bytes"], &["push_str", "as_str"]),
+            "std::string::String" => {
+                (&["push_str", "push", "as_str", "len", "as_bytes", "into_bytes"], &["push_str", "as_str"])
+            }
             _ => (&[], &["next", "deref", "deref_mut", "borrow", "borrow_mut", "as_ref", "get"]),
         },
-        Ty::Str => (&["len", "to_string", "to_owned", "as_bytes", "chars", "is_empty"], &["to_owned", "chars"]),
-        Ty::Slice(_) => (&["len", "get", "to_vec", "iter", "iter_mut", "is_empty", "first", "get_mut"], &["iter", "to_vec"]),
+        Ty::Str => {
+            (&["len", "to_string", "to_owned", "as_bytes", "chars", "is_empty"], &["to_owned", "chars"])
+        }
+        Ty::Slice(_) => (
+            &["len", "get", "to_vec", "iter", "iter_mut", "is_empty", "first", "get_mut"],
+            &["iter", "to_vec"],
+        ),
         Ty::Array(..) => (&["as_slice", "as_mut_slice", "into_iter", "iter"], &["as_slice", "as_mut_slice"]),
         _ => (&[], &["next", "deref"]),
     };

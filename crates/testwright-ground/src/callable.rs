@@ -53,7 +53,15 @@ pub enum Reason {
 impl Reason {
     /// Whether the callable is left out of the share that must have operations.
     pub fn is_out_of_reach(&self) -> bool {
-        matches!(self, Reason::Unsafe | Reason::Async | Reason::Closure | Reason::NeedsImpl(_) | Reason::Hidden | Reason::Drop)
+        matches!(
+            self,
+            Reason::Unsafe
+                | Reason::Async
+                | Reason::Closure
+                | Reason::NeedsImpl(_)
+                | Reason::Hidden
+                | Reason::Drop
+        )
     }
 
     /// A short name for counting.
@@ -102,7 +110,8 @@ impl From<Refusal> for Reason {
 /// All callables of the subject, in the order of its documentation.
 pub fn list(api: &Api) -> Vec<Callable<'_>> {
     let mut all = Vec::new();
-    let mut add = |function, place| all.push(Callable { function, place, operations: Vec::new(), refusal: None });
+    let mut add =
+        |function, place| all.push(Callable { function, place, operations: Vec::new(), refusal: None });
     for function in &api.functions {
         add(function, Place::Free);
     }

@@ -54,7 +54,12 @@ impl<'s, 'w, 'a> Chooser<'s, 'w, 'a> {
     }
 
     /// Binds every type and const parameter of `generics` that is still open.
-    pub fn choose(&self, generics: &Generics, bindings: &Bindings, flavor: usize) -> Result<Bindings, Refusal> {
+    pub fn choose(
+        &self,
+        generics: &Generics,
+        bindings: &Bindings,
+        flavor: usize,
+    ) -> Result<Bindings, Refusal> {
         self.solver.fuel.set(FUEL);
         let found = self.choose_at(generics, bindings, flavor, 0);
         self.solver.fuel.set(u32::MAX);
@@ -69,7 +74,9 @@ impl<'s, 'w, 'a> Chooser<'s, 'w, 'a> {
         depth: u32,
     ) -> Result<Bindings, Refusal> {
         let mut open = open_params(generics, bindings);
-        if open.iter().any(|open| matches!(&open.kind, OpenKind::Type { bounds } if menu::asks_for_closure(bounds)))
+        if open
+            .iter()
+            .any(|open| matches!(&open.kind, OpenKind::Type { bounds } if menu::asks_for_closure(bounds)))
         {
             return Err(Refusal::Closure);
         }
@@ -81,8 +88,16 @@ impl<'s, 'w, 'a> Chooser<'s, 'w, 'a> {
         let mut refusal = None;
         for strict in [true, false] {
             let mut nodes = 0;
-            let found =
-                self.search(&open, generics, bindings.clone(), flavor, strict, depth, &mut nodes, &mut refusal);
+            let found = self.search(
+                &open,
+                generics,
+                bindings.clone(),
+                flavor,
+                strict,
+                depth,
+                &mut nodes,
+                &mut refusal,
+            );
             if let Some(found) = found {
                 return Ok(found);
             }
@@ -258,7 +273,9 @@ impl<'s, 'w, 'a> Chooser<'s, 'w, 'a> {
         let own = bounds
             .iter()
             .filter_map(|bound| match bound {
-                Bound::Trait { trait_, .. } if self.solver.world.is_subject_path(&trait_.path) => Some(trait_),
+                Bound::Trait { trait_, .. } if self.solver.world.is_subject_path(&trait_.path) => {
+                    Some(trait_)
+                }
                 _ => None,
             })
             .min_by_key(|trait_| self.implementors(&trait_.path));
@@ -304,8 +321,9 @@ impl<'s, 'w, 'a> Chooser<'s, 'w, 'a> {
             }
             for bound in bounds {
                 let Bound::Trait { trait_, .. } = bound else { continue };
-                let mentions = trait_.args.iter().any(|arg| matches!(arg, GenericArg::Ty(Ty::Param(p)) if p == name))
-                    || trait_.assoc.iter().any(|(_, ty)| matches!(ty, Ty::Param(p) if p == name));
+                let mentions =
+                    trait_.args.iter().any(|arg| matches!(arg, GenericArg::Ty(Ty::Param(p)) if p == name))
+                        || trait_.assoc.iter().any(|(_, ty)| matches!(ty, Ty::Param(p) if p == name));
                 if !mentions {
                     continue;
                 }
@@ -382,7 +400,8 @@ impl<'s, 'w, 'a> Chooser<'s, 'w, 'a> {
                 }
             }
             // Adaptors over adaptors: below the first level only what exists already counts.
-            let generic = def.generics.params.iter().any(|param| !matches!(param.kind, ParamKind::Lifetime { .. }));
+            let generic =
+                def.generics.params.iter().any(|param| !matches!(param.kind, ParamKind::Lifetime { .. }));
             if known.is_empty() && (depth == 0 || !generic) {
                 match self.choose_at(&def.generics, &Bindings::new(), flavor, depth + 1) {
                     Ok(bindings) => {
@@ -418,7 +437,9 @@ fn open_params(generics: &Generics, bindings: &Bindings) -> Vec<Open> {
     generics
         .params
         .iter()
-        .filter(|param| !matches!(apply_param(&param.name, bindings), Some(ty) if !matches!(ty, Ty::Param(_))))
+        .filter(
+            |param| !matches!(apply_param(&param.name, bindings), Some(ty) if !matches!(ty, Ty::Param(_))),
+        )
         .filter(|param| !bindings.contains_key(&param.name))
         .filter_map(|param| {
             let kind = match &param.kind {

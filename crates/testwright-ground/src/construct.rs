@@ -68,12 +68,22 @@ impl Grounder<'_, '_, '_, '_> {
         match &def.kind {
             TypeKind::Struct(shape) => {
                 if !def.non_exhaustive || !self.world.is_subject_path(&def.path) {
-                    self.literal(def, &def.path, &format!("{}{generics}", def.path), shape, &ty, &bindings, generation);
+                    self.literal(
+                        def,
+                        &def.path,
+                        &format!("{}{generics}", def.path),
+                        shape,
+                        &ty,
+                        &bindings,
+                        generation,
+                    );
                 }
                 self.fields(def, shape, &ty, &bindings, generation);
             }
             TypeKind::Enum(variants) => {
-                for variant in variants.iter().filter(|variant| !variant.non_exhaustive && !variant.doc_hidden) {
+                for variant in
+                    variants.iter().filter(|variant| !variant.non_exhaustive && !variant.doc_hidden)
+                {
                     let path = format!("{}::{}", def.path, variant.name);
                     let text = format!("{}{generics}::{}", def.path, variant.name);
                     self.literal(def, &path, &text, &variant.shape, &ty, &bindings, generation);
@@ -99,8 +109,11 @@ impl Grounder<'_, '_, '_, '_> {
             Shape::Tuple(parts) => {
                 let Some(parts) = parts.iter().cloned().collect::<Option<Vec<Ty>>>() else { return };
                 let holes: Vec<String> = (0..parts.len()).map(|index| format!("{{{index}}}")).collect();
-                let params =
-                    parts.into_iter().enumerate().map(|(index, part)| (format!("part{index}"), part)).collect();
+                let params = parts
+                    .into_iter()
+                    .enumerate()
+                    .map(|(index, part)| (format!("part{index}"), part))
+                    .collect();
                 (params, format!("{text}({})", holes.join(", ")))
             }
             Shape::Named { has_private: true, .. } => return,
@@ -117,7 +130,10 @@ impl Grounder<'_, '_, '_, '_> {
             .into_iter()
             .map(|(name, part)| (name, self.chooser.solver.normalise(&part, bindings)))
             .collect();
-        let types = text.split_once("::<").and_then(|(_, rest)| rest.rsplit_once(">::")).map_or("", |(types, _)| types);
+        let types = text
+            .split_once("::<")
+            .and_then(|(_, rest)| rest.rsplit_once(">::"))
+            .map_or("", |(types, _)| types);
         let short = match path {
             "std::option::Option::Some" => "Some({0})".to_owned(),
             "std::option::Option::None" => format!("None::<{types}>"),
@@ -155,7 +171,15 @@ impl Grounder<'_, '_, '_, '_> {
                 self.make(def, &path, whole, &result, format!("&{{*0}}.{name}"), String::new(), generation);
             }
             let both = vec![("value".to_owned(), borrow(true)), ("field".to_owned(), field)];
-            self.make(def, &format!("{path}="), both, &Ty::unit(), format!("{{*0}}.{name} = {{1}}"), String::new(), generation);
+            self.make(
+                def,
+                &format!("{path}="),
+                both,
+                &Ty::unit(),
+                format!("{{*0}}.{name} = {{1}}"),
+                String::new(),
+                generation,
+            );
         }
     }
 

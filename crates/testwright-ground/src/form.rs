@@ -85,7 +85,9 @@ fn short(
 fn bare(trait_: &TraitRef) -> String {
     let mut bare = trait_.clone();
     bare.assoc.clear();
-    let text = Ty::Impl(vec![testwright_model::Bound::Trait { trait_: bare, binder: Vec::new() }]).erased().to_string();
+    let text = Ty::Impl(vec![testwright_model::Bound::Trait { trait_: bare, binder: Vec::new() }])
+        .erased()
+        .to_string();
     text.trim_start_matches("impl ").to_owned()
 }
 
@@ -99,7 +101,9 @@ fn turbofish(function: &Function, bindings: &Bindings) -> String {
     for param in &function.generics.params {
         match (&param.kind, bindings.get(&param.name)) {
             (ParamKind::Lifetime { .. }, _) => {}
-            (_, Some(GenericArg::Ty(ty))) => args.push(crate::world::apply(ty, bindings).erased().to_string()),
+            (_, Some(GenericArg::Ty(ty))) => {
+                args.push(crate::world::apply(ty, bindings).erased().to_string())
+            }
             (_, Some(GenericArg::Const(constant))) => args.push(constant.to_string()),
             _ => args.push("_".to_owned()),
         }
@@ -125,11 +129,11 @@ fn infers(function: &Function) -> bool {
 /// Keywords as names need `r#`.
 pub fn raw(name: &str) -> String {
     match name {
-        "as" | "async" | "await" | "break" | "const" | "continue" | "dyn" | "else" | "enum" | "extern" | "fn"
-        | "for" | "if" | "impl" | "in" | "let" | "loop" | "match" | "mod" | "move" | "mut" | "pub" | "ref"
-        | "return" | "static" | "struct" | "trait" | "try" | "type" | "unsafe" | "use" | "where" | "while"
-        | "yield" | "abstract" | "become" | "box" | "do" | "final" | "macro" | "override" | "priv" | "typeof"
-        | "unsized" | "virtual" | "gen" | "true" | "false" => format!("r#{name}"),
+        "as" | "async" | "await" | "break" | "const" | "continue" | "dyn" | "else" | "enum" | "extern"
+        | "fn" | "for" | "if" | "impl" | "in" | "let" | "loop" | "match" | "mod" | "move" | "mut" | "pub"
+        | "ref" | "return" | "static" | "struct" | "trait" | "try" | "type" | "unsafe" | "use" | "where"
+        | "while" | "yield" | "abstract" | "become" | "box" | "do" | "final" | "macro" | "override"
+        | "priv" | "typeof" | "unsized" | "virtual" | "gen" | "true" | "false" => format!("r#{name}"),
         _ => name.to_owned(),
     }
 }
@@ -137,9 +141,27 @@ pub fn raw(name: &str) -> String {
 fn is_prelude(path: &str) -> bool {
     matches!(
         last_segment(path),
-        "Clone" | "Default" | "PartialEq" | "Eq" | "PartialOrd" | "Ord" | "Iterator" | "DoubleEndedIterator"
-            | "ExactSizeIterator" | "IntoIterator" | "Extend" | "From" | "Into" | "TryFrom" | "TryInto"
-            | "FromIterator" | "AsRef" | "AsMut" | "ToOwned" | "ToString" | "Drop"
+        "Clone"
+            | "Default"
+            | "PartialEq"
+            | "Eq"
+            | "PartialOrd"
+            | "Ord"
+            | "Iterator"
+            | "DoubleEndedIterator"
+            | "ExactSizeIterator"
+            | "IntoIterator"
+            | "Extend"
+            | "From"
+            | "Into"
+            | "TryFrom"
+            | "TryInto"
+            | "FromIterator"
+            | "AsRef"
+            | "AsMut"
+            | "ToOwned"
+            | "ToString"
+            | "Drop"
     ) && path.starts_with("std::")
 }
 

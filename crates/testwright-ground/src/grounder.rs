@@ -167,7 +167,10 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
         // Bounds stand on impls as often as on the type itself: collect those of inherent impls, the more the better.
         let generic = Ty::Adt { path: def.path.clone(), args: args.clone() };
         for imp in self.world.impls_for(&generic) {
-            if imp.negative || imp.synthetic || !matches!(&imp.for_, Ty::Adt { path, .. } if *path == def.path) {
+            if imp.negative
+                || imp.synthetic
+                || !matches!(&imp.for_, Ty::Adt { path, .. } if *path == def.path)
+            {
                 continue;
             }
             let own = self.chooser.solver.freshen(imp);
@@ -465,7 +468,8 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
         }
         if let Some(index) = callable {
             let known = &self.callables[index];
-            if known.refusal.as_ref().is_some_and(Reason::is_out_of_reach) || self.failures[index] >= ATTEMPTS {
+            if known.refusal.as_ref().is_some_and(Reason::is_out_of_reach) || self.failures[index] >= ATTEMPTS
+            {
                 return;
             }
         }
@@ -484,9 +488,16 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
         }
         let flavors = if own && has_structural_choice(function) { 2 } else { 1 };
         for variation in 0..flavors {
-            if let Err(reason) =
-                self.ground(function, site, outer, bindings, self.flavor + variation, callable, own, generation)
-            {
+            if let Err(reason) = self.ground(
+                function,
+                site,
+                outer,
+                bindings,
+                self.flavor + variation,
+                callable,
+                own,
+                generation,
+            ) {
                 self.refuse(function, reason);
                 if let Some(index) = callable {
                     self.failures[index] = self.failures[index].saturating_add(1);
@@ -496,7 +507,10 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one callable with everything that decides its concrete form")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one callable with everything that decides its concrete form"
+    )]
     fn ground(
         &mut self,
         function: &'a Function,

@@ -70,11 +70,15 @@ impl Grounded<'_> {
                     param.ty = self.operations.type_id(old.ty(param.ty));
                 }
                 operation.result = self.operations.type_id(old.ty(operation.result));
-                numbers.insert(OpId(index), OpId(u32::try_from(self.signatures.len()).expect("fewer than 2^32")));
+                numbers.insert(
+                    OpId(index),
+                    OpId(u32::try_from(self.signatures.len()).expect("fewer than 2^32")),
+                );
                 self.operations.operations.push(operation);
                 self.signatures.push(signature);
             } else {
-                let lacking = operation.params.iter().find(|param| !reach::offers(&old, &types, param.take, param.ty));
+                let lacking =
+                    operation.params.iter().find(|param| !reach::offers(&old, &types, param.take, param.ty));
                 let name = lacking.map_or_else(String::new, |param| old.ty(param.ty).to_string());
                 missing.insert(OpId(index), Reason::NoMaker(name));
             }

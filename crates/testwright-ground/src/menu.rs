@@ -80,7 +80,9 @@ pub fn plain(flavor: usize) -> Vec<Ty> {
 pub fn constants(ty: &Ty, flavor: usize) -> Vec<Const> {
     let of = |values: &[&str]| values.iter().map(|value| Const::Value((*value).to_owned())).collect();
     match ty {
-        Ty::Prim(Prim::Bool) => of(if flavor.is_multiple_of(2) { &["true", "false"] } else { &["false", "true"] }),
+        Ty::Prim(Prim::Bool) => {
+            of(if flavor.is_multiple_of(2) { &["true", "false"] } else { &["false", "true"] })
+        }
         Ty::Prim(Prim::Char) => of(&["'a'"]),
         _ => of(match flavor {
             0 => &["4", "8", "2", "1", "0", "16", "32"],
@@ -106,7 +108,12 @@ pub enum Structural {
 pub fn structural(trait_: &TraitRef, flavor: usize) -> Structural {
     let element = plain(flavor).swap_remove(0);
     let assoc = |name: &str| {
-        trait_.assoc.iter().find(|(own, _)| own == name).map(|(_, ty)| ty).filter(|ty| !matches!(ty, Ty::Param(_)))
+        trait_
+            .assoc
+            .iter()
+            .find(|(own, _)| own == name)
+            .map(|(_, ty)| ty)
+            .filter(|ty| !matches!(ty, Ty::Param(_)))
     };
     let arg = || match trait_.args.first() {
         Some(GenericArg::Ty(ty)) if !matches!(ty, Ty::Param(_)) => Some(ty.clone()),
@@ -115,7 +122,9 @@ pub fn structural(trait_: &TraitRef, flavor: usize) -> Structural {
     let types = match trait_.path.as_str() {
         "std::ops::Fn" | "std::ops::FnMut" | "std::ops::FnOnce" => return Structural::Closure,
         "std::iter::IntoIterator" => collections(assoc("Item").unwrap_or(&element), flavor),
-        "std::iter::Iterator" | "std::iter::DoubleEndedIterator" | "std::iter::ExactSizeIterator"
+        "std::iter::Iterator"
+        | "std::iter::DoubleEndedIterator"
+        | "std::iter::ExactSizeIterator"
         | "std::iter::FusedIterator" => iterators(assoc("Item").unwrap_or(&element), flavor),
         "std::convert::Into" => match arg() {
             Some(ty) if ty == string() => vec![static_str(), string()],
@@ -151,10 +160,9 @@ pub fn structural(trait_: &TraitRef, flavor: usize) -> Structural {
             Some(ty) => vec![Ty::adt("std::boxed::Box", vec![ty.clone()])],
             None => vec![Ty::adt("std::boxed::Box", vec![element]), vec_of(int())],
         },
-        "std::io::Read" | "std::io::BufRead" => vec![
-            Ty::reference(Ty::Slice(Box::new(Ty::Prim(Prim::U8)))),
-            cursor(),
-        ],
+        "std::io::Read" | "std::io::BufRead" => {
+            vec![Ty::reference(Ty::Slice(Box::new(Ty::Prim(Prim::U8)))), cursor()]
+        }
         "std::io::Seek" => vec![cursor()],
         "std::io::Write" => vec![vec_of(Ty::Prim(Prim::U8)), cursor()],
         "std::fmt::Write" => vec![string()],
@@ -169,7 +177,9 @@ pub fn structural(trait_: &TraitRef, flavor: usize) -> Structural {
                 Ty::adt("std::ops::RangeFull", Vec::new()),
             ]
         }
-        "std::slice::SliceIndex" => vec![Ty::Prim(Prim::Usize), Ty::adt("std::ops::Range", vec![Ty::Prim(Prim::Usize)])],
+        "std::slice::SliceIndex" => {
+            vec![Ty::Prim(Prim::Usize), Ty::adt("std::ops::Range", vec![Ty::Prim(Prim::Usize)])]
+        }
         "std::error::Error" => vec![Ty::adt("std::fmt::Error", Vec::new())],
         _ => return Structural::Open,
     };

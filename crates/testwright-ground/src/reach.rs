@@ -18,13 +18,8 @@ pub fn is_literal(ty: &Ty) -> bool {
 
 /// The types that can be made by operations for which `usable` holds, and the operations that can be called.
 pub fn reachable(operations: &Operations, usable: impl Fn(OpId) -> bool) -> (HashSet<TypeId>, HashSet<OpId>) {
-    let mut types: HashSet<TypeId> = operations
-        .types
-        .iter()
-        .zip(0..)
-        .filter(|(ty, _)| is_literal(ty))
-        .map(|(_, id)| TypeId(id))
-        .collect();
+    let mut types: HashSet<TypeId> =
+        operations.types.iter().zip(0..).filter(|(ty, _)| is_literal(ty)).map(|(_, id)| TypeId(id)).collect();
     let mut callable = HashSet::new();
     loop {
         let before = callable.len();

@@ -109,7 +109,9 @@ impl Signature {
         for (to, (_, target)) in (0u8..).zip(&self.params) {
             let may_store = match target {
                 Ty::Ref { mutable: true, .. } => true,
-                Ty::Ref { to, .. } => matches!(&**to, Ty::Adt { path, .. } if world.is_subject_path(path) || path.starts_with("std::cell")),
+                Ty::Ref { to, .. } => {
+                    matches!(&**to, Ty::Adt { path, .. } if world.is_subject_path(path) || path.starts_with("std::cell"))
+                }
                 _ => true,
             };
             let kept = self.longer(split(target).1);
@@ -199,10 +201,13 @@ impl Signature {
         let bounds: Vec<String> = self
             .outlives
             .iter()
-            .filter_map(|(longer, shorter)| Some(format!("{}: {}", regions.get(longer)?, regions.get(shorter)?)))
+            .filter_map(|(longer, shorter)| {
+                Some(format!("{}: {}", regions.get(longer)?, regions.get(shorter)?))
+            })
             .collect();
         let bound = if bounds.is_empty() { String::new() } else { format!("where {} ", bounds.join(", ")) };
-        let uses: String = traits.iter().map(|path| format!("#[allow(unused_imports)] use {path} as _; ")).collect();
+        let uses: String =
+            traits.iter().map(|path| format!("#[allow(unused_imports)] use {path} as _; ")).collect();
         let call = fill(form, |hole, _| match hole {
             Hole::Receiver => "a0".to_owned(),
             Hole::Value(index) => format!("a{index}"),
@@ -219,7 +224,11 @@ impl Signature {
     }
 
     fn place(&self, index: usize) -> String {
-        if matches!(self.params[index].1, Ty::Ref { .. }) { format!("(*a{index})") } else { format!("a{index}") }
+        if matches!(self.params[index].1, Ty::Ref { .. }) {
+            format!("(*a{index})")
+        } else {
+            format!("a{index}")
+        }
     }
 }
 

@@ -36,7 +36,13 @@ const STEPS: u32 = 1_500;
 
 impl<'w, 'a> Solver<'w, 'a> {
     pub fn new(world: &'w World<'a>) -> Self {
-        Solver { world, fresh: Cell::new(0), steps: Cell::new(0), fuel: Cell::new(u32::MAX), known: RefCell::default() }
+        Solver {
+            world,
+            fresh: Cell::new(0),
+            steps: Cell::new(0),
+            fuel: Cell::new(u32::MAX),
+            known: RefCell::default(),
+        }
     }
 
     /// Whether `ty: trait_`; binds open parameters of both if there is one way to.
@@ -67,15 +73,21 @@ impl<'w, 'a> Solver<'w, 'a> {
         let trait_ = apply_trait(trait_, bindings);
         match trait_.path.as_str() {
             "std::marker::Sized" => return if self.world.is_unsized(&ty) { Answer::No } else { Answer::Yes },
-            "std::marker::Send" | "std::marker::Sync" | "std::marker::Unpin" | "std::marker::Freeze"
-            | "std::panic::UnwindSafe" | "std::panic::RefUnwindSafe" => return self.auto(&ty, &trait_),
+            "std::marker::Send"
+            | "std::marker::Sync"
+            | "std::marker::Unpin"
+            | "std::marker::Freeze"
+            | "std::panic::UnwindSafe"
+            | "std::panic::RefUnwindSafe" => return self.auto(&ty, &trait_),
             _ => {}
         }
         if matches!(ty, Ty::Param(_) | Ty::Proj { .. } | Ty::Impl(_) | Ty::Unknown(_)) {
             return Answer::Maybe;
         }
         if let Ty::Dyn { bounds, .. } = &ty {
-            if bounds.iter().any(|bound| bound.path == trait_.path || self.is_supertrait(&trait_.path, &bound.path))
+            if bounds
+                .iter()
+                .any(|bound| bound.path == trait_.path || self.is_supertrait(&trait_.path, &bound.path))
             {
                 return Answer::Yes;
             }
@@ -83,8 +95,14 @@ impl<'w, 'a> Solver<'w, 'a> {
         if matches!(&ty, Ty::Adt { path, .. } if path == crate::menu::TRACKED) {
             let own = matches!(
                 trait_.path.as_str(),
-                "std::clone::Clone" | "std::cmp::PartialEq" | "std::cmp::Eq" | "std::cmp::PartialOrd" | "std::cmp::Ord"
-                    | "std::hash::Hash" | "std::fmt::Debug" | "std::default::Default"
+                "std::clone::Clone"
+                    | "std::cmp::PartialEq"
+                    | "std::cmp::Eq"
+                    | "std::cmp::PartialOrd"
+                    | "std::cmp::Ord"
+                    | "std::hash::Hash"
+                    | "std::fmt::Debug"
+                    | "std::default::Default"
             );
             if own {
                 // `PartialEq<U>` with `U` open means itself.
@@ -163,7 +181,9 @@ impl<'w, 'a> Solver<'w, 'a> {
             }
         });
         let denied = self.world.impls_of(&trait_.path).iter().any(|def| {
-            def.negative && may_meet(&def.for_, ty) && self.unify(&self.freshen(def).for_, ty, &mut Bindings::new())
+            def.negative
+                && may_meet(&def.for_, ty)
+                && self.unify(&self.freshen(def).for_, ty, &mut Bindings::new())
         });
         if denied { Answer::No } else { answer }
     }
@@ -172,7 +192,8 @@ impl<'w, 'a> Solver<'w, 'a> {
         self.world.trait_def(of).is_some_and(|def| {
             def.supertraits.iter().any(|bound| match bound {
                 Bound::Trait { trait_, .. } => {
-                    trait_.path == candidate || (trait_.path != of && self.is_supertrait(candidate, &trait_.path))
+                    trait_.path == candidate
+                        || (trait_.path != of && self.is_supertrait(candidate, &trait_.path))
                 }
                 _ => false,
             })
@@ -382,7 +403,11 @@ impl<'w, 'a> Solver<'w, 'a> {
             trait_: def.trait_.as_ref().map(|trait_| apply_trait(trait_, &renamed)),
             for_: apply(&def.for_, &renamed),
             methods: Vec::new(),
-            assoc_types: def.assoc_types.iter().map(|(name, ty)| (name.clone(), apply(ty, &renamed))).collect(),
+            assoc_types: def
+                .assoc_types
+                .iter()
+                .map(|(name, ty)| (name.clone(), apply(ty, &renamed)))
+                .collect(),
             assoc_consts: Vec::new(),
             negative: def.negative,
             synthetic: def.synthetic,

@@ -204,9 +204,6 @@ pub fn apply_trait(trait_: &TraitRef, bindings: &Bindings) -> TraitRef {
     Apply(bindings).trait_ref(trait_)
 }
 
-pub fn apply_bound(
-    bound: &testwright_model::Bound,
-    bindings: &Bindings,
-) -> testwright_model::Bound {
+pub fn apply_bound(bound: &testwright_model::Bound, bindings: &Bindings) -> testwright_model::Bound {
     Apply(bindings).bound(bound)
 }

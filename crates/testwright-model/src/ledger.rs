@@ -240,9 +240,9 @@ impl<'a> Ledger<'a> {
         let mut ordered = Vec::new();
         while !values.is_empty() {
             let free = values.iter().rposition(|value| {
-                !values
-                    .iter()
-                    .any(|other| other != value && self.values[other.0 as usize].loans.iter().any(|l| l.of == *value))
+                !values.iter().any(|other| {
+                    other != value && self.values[other.0 as usize].loans.iter().any(|l| l.of == *value)
+                })
             });
             ordered.push(values.remove(free.unwrap_or(values.len() - 1)));
         }

@@ -29,7 +29,10 @@ pub struct Operations {
 
 /// What a type can do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[expect(clippy::struct_excessive_bools, reason = "each is one fact of the compiler's, none excludes another")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one fact of the compiler's, none excludes another"
+)]
 pub struct Abilities {
     pub needs_drop: bool,
     pub copy: bool,

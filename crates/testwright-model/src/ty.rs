@@ -116,7 +116,10 @@ pub struct TraitRef {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Bound {
     /// `for<'a> Trait<'a>`: `binder` holds the lifetimes of the `for`.
-    Trait { trait_: TraitRef, binder: Vec<String> },
+    Trait {
+        trait_: TraitRef,
+        binder: Vec<String>,
+    },
     /// `?Sized`.
     MaybeSized,
     Outlives(Region),
@@ -238,8 +241,9 @@ impl Ty {
             Ty::Param(_) | Ty::Proj { .. } | Ty::Impl(_) | Ty::Unknown(_) => ground = false,
             Ty::Array(_, Const::Param(_) | Const::Expr(_)) => ground = false,
             Ty::Adt { args, .. } => {
-                ground &=
-                    !args.iter().any(|arg| matches!(arg, GenericArg::Const(Const::Param(_) | Const::Expr(_))));
+                ground &= !args
+                    .iter()
+                    .any(|arg| matches!(arg, GenericArg::Const(Const::Param(_) | Const::Expr(_))));
             }
             _ => {}
         });
@@ -439,7 +443,9 @@ impl fmt::Display for Ty {
                     f.write_str("mut ")?;
                 }
                 match &**to {
-                    Ty::Dyn { bounds, region } if bounds.len() > 1 || matches!(region, Region::Static | Region::Named(_)) => {
+                    Ty::Dyn { bounds, region }
+                        if bounds.len() > 1 || matches!(region, Region::Static | Region::Named(_)) =>
+                    {
                         write!(f, "({to})")
                     }
                     Ty::Impl(bounds) if bounds.len() > 1 => write!(f, "({to})"),
