@@ -28,16 +28,13 @@ pub fn text(ty: &Ty, value: &Literal, typed: bool) -> String {
             } else {
                 None
             };
-            match constant {
-                Some(constant) => format!("{name}::{constant}"),
-                None => {
-                    let digits = if double {
-                        format!("{value:?}")
-                    } else {
-                        format!("{:?}", f32::from_bits(u32::try_from(*bits).unwrap_or(0)))
-                    };
-                    if typed { format!("{digits}_{name}") } else { digits }
-                }
+            if let Some(constant) = constant { format!("{name}::{constant}") } else {
+                let digits = if double {
+                    format!("{value:?}")
+                } else {
+                    format!("{:?}", f32::from_bits(u32::try_from(*bits).unwrap_or(0)))
+                };
+                if typed { format!("{digits}_{name}") } else { digits }
             }
         }
         Literal::Str(value) => format!("{value:?}"),

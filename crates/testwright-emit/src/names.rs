@@ -66,7 +66,6 @@ fn by_call(path: &str) -> String {
         "index_mut" => "item_mut".to_owned(),
         "None" => "nothing".to_owned(),
         "Err" => "error".to_owned(),
-        "len" => "len".to_owned(),
         _ if name.chars().all(|c| c.is_ascii_digit()) => "part".to_owned(),
         _ if name.starts_with('(') || name.starts_with('…') || name.contains(' ') => "pair".to_owned(),
         _ => snake(name),
@@ -75,9 +74,11 @@ fn by_call(path: &str) -> String {
 
 fn snake(name: &str) -> String {
     let mut out = String::new();
-    for (i, c) in name.chars().enumerate() {
+    let mut previous = None;
+    for c in name.chars() {
+        let before = previous.replace(c);
         if c.is_ascii_uppercase() {
-            if i > 0 && !out.ends_with('_') && !name[..i].ends_with(|p: char| p.is_ascii_uppercase()) {
+            if before.is_some_and(|before| !before.is_ascii_uppercase() && before != '_') {
                 out.push('_');
             }
             out.push(c.to_ascii_lowercase());

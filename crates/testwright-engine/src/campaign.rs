@@ -132,7 +132,7 @@ impl Campaign<'_> {
                 })
                 .collect();
             for handle in handles {
-                handle.join().map_err(|_| EngineError::Nothing("a search thread panicked".to_owned()))??;
+                handle.join().map_err(|_| EngineError::Internal("a search thread panicked".to_owned()))??;
             }
             Ok(())
         })?;
@@ -356,9 +356,9 @@ impl Campaign<'_> {
             let built = self.bench.harness.build(&Variant::quick())?;
             let mut worker = self.worker(&built.binary, scratch, 0)?;
             let mut failures: Vec<Seen> = learned.failures.into_values().collect();
-            failures.sort_by(|a, b| (a.failure.tier, a.at_execution).cmp(&(b.failure.tier, b.at_execution)));
+            failures.sort_by_key(|a| (a.failure.tier, a.at_execution));
             for seen in failures {
-                if findings.len() >= self.plan.max_findings || self.progress.stop.load(Ordering::Relaxed) {
+                if findings.len() >= self.plan.max_findings {
                     break;
                 }
                 let original = subject_calls(operations, &seen.sequence);
@@ -368,7 +368,15 @@ impl Campaign<'_> {
                 };
                 let name = unique_name(&seen.failure, &mut names);
                 tell(&format!("confirming {name}"));
-                match confirmer.confirm(operations, &short, &seen.failure, &name)? {
+                let stopping = || self.progress.stop.load(Ordering::SeqCst);
+                let confirm = || confirmer.confirm(operations, &short, &seen.failure, &name);
+                let before = stopping();
+                let mut confirmation = confirm();
+                // Cargo hears a Ctrl-C too and gives up; the finding is not to be lost by that.
+                if !before && stopping() && !matches!(confirmation, Ok(Confirmation::Confirmed(_))) {
+                    confirmation = confirm();
+                }
+                match confirmation? {
                     Confirmation::Confirmed(confirmed) => {
                         tests.push(confirmed.source.clone());
                         findings.push(self.finding(&seen, &short, original, &confirmed));

@@ -55,7 +55,7 @@ impl<'a> Maker<'a> {
         for id in ids {
             match operations.get(id).origin {
                 testwright_model::operation::Origin::Subject(callable) => {
-                    families.entry(callable).or_default().push(id)
+                    families.entry(callable).or_default().push(id);
                 }
                 _ => maker.others.push(id),
             }

@@ -15,7 +15,9 @@ pub enum EngineError {
     /// The crate offers nothing that can be called.
     #[error("{0}")]
     Nothing(String),
-    #[error("cannot write {path}: {source}")]
+    #[error("{0}")]
+    Internal(String),
+    #[error("cannot write {path}")]
     Write { path: std::path::PathBuf, source: std::io::Error },
 }
 
@@ -26,6 +28,7 @@ impl EngineError {
             EngineError::Harness(error) => error.exit_code(),
             EngineError::Discover(_) | EngineError::Execute(_) | EngineError::Write { .. } => 6,
             EngineError::Nothing(_) => 4,
+            EngineError::Internal(_) => 70,
         }
     }
 
@@ -39,7 +42,7 @@ impl EngineError {
                 "is there room on the disk, and may the folder be written? --out DIR chooses another one"
                     .to_owned(),
             ),
-            EngineError::Discover(_) | EngineError::Execute(_) => None,
+            EngineError::Discover(_) | EngineError::Execute(_) | EngineError::Internal(_) => None,
         }
     }
 }

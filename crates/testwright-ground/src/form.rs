@@ -102,7 +102,7 @@ fn turbofish(function: &Function, bindings: &Bindings) -> String {
         match (&param.kind, bindings.get(&param.name)) {
             (ParamKind::Lifetime { .. }, _) => {}
             (_, Some(GenericArg::Ty(ty))) => {
-                args.push(crate::world::apply(ty, bindings).erased().to_string())
+                args.push(crate::world::apply(ty, bindings).erased().to_string());
             }
             (_, Some(GenericArg::Const(constant))) => args.push(constant.to_string()),
             _ => args.push("_".to_owned()),

@@ -145,15 +145,12 @@ pub fn fill(form: &str, mut text: impl FnMut(Hole, &str) -> String) -> String {
                 None => name.parse().ok().map(Hole::Value),
             },
         });
-        match (hole, end) {
-            (Some(hole), Some(end)) => {
-                rest = &inside[end + 1..];
-                out.push_str(&text(hole, rest));
-            }
-            _ => {
-                out.push('{');
-                rest = inside;
-            }
+        if let (Some(hole), Some(end)) = (hole, end) {
+            rest = &inside[end + 1..];
+            out.push_str(&text(hole, rest));
+        } else {
+            out.push('{');
+            rest = inside;
         }
     }
     out.push_str(rest);
