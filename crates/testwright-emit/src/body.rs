@@ -136,17 +136,18 @@ impl Printer<'_> {
         if !used && ty.is_unit() && !self.observe {
             return self.line(index, &format!("{expression};"));
         }
-        if !used && !abilities.needs_drop && !(self.observe && abilities.debug) {
+        let observed = self.observe && abilities.debug;
+        if !(used || abilities.needs_drop || observed) {
             return self.line(index, &format!("let _ = {expression};"));
         }
         let mut name = self.names.of_result(operation, &ty);
-        if !used && !(self.observe && abilities.debug) {
+        if !(used || observed) {
             name.insert(0, '_');
         }
         let mutable = if self.is_mutated(index) { "mut " } else { "" };
         self.line(index, &format!("let {mutable}{name} = {expression};"));
         self.bind(index, name.clone());
-        if self.observe && abilities.debug {
+        if observed {
             let text = format!("observe!({index}, &{name});\n");
             self.out.body.push_str(&text);
         }
@@ -246,7 +247,9 @@ impl Printer<'_> {
             // A `&str` or `&[T]` that is passed as it is.
             How::Move | How::Copy => matches!(self.ty(arg.value), Some(Ty::Ref { .. })),
         };
-        if refers && !is_receiver { format!("*{text}") } else { text }
+        // `r.cmp(…)` with `r: &mut T` would find the method of `&mut T`.
+        let through = arg.how == How::Reborrow && !self.is_shared_reference(arg.value);
+        if refers && (!is_receiver || through) { format!("*{text}") } else { text }
     }
 
     fn is_shared_reference(&self, value: ValueId) -> bool {

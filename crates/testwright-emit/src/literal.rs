@@ -28,7 +28,9 @@ pub fn text(ty: &Ty, value: &Literal, typed: bool) -> String {
             } else {
                 None
             };
-            if let Some(constant) = constant { format!("{name}::{constant}") } else {
+            if let Some(constant) = constant {
+                format!("{name}::{constant}")
+            } else {
                 let digits = if double {
                     format!("{value:?}")
                 } else {

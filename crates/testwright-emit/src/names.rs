@@ -50,7 +50,6 @@ fn by_type(ty: &Ty) -> Option<String> {
             "std::vec::Vec" => Some("items".to_owned()),
             _ => Some(snake(last_segment(path))),
         },
-        Ty::Ref { .. } | Ty::Prim(_) | Ty::Tuple(_) => None,
         Ty::Array(..) => Some("array".to_owned()),
         Ty::Dyn { bounds, .. } => bounds.first().map(|bound| snake(last_segment(&bound.path))),
         _ => None,

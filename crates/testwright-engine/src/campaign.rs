@@ -91,8 +91,12 @@ struct Learned {
 
 /// Sequences in a batch.
 const BATCH: usize = 200;
-/// One batch in so many is compared with runs in fresh processes.
+/// One batch in so many is compared with runs in fresh processes; so are those that call what was never compared.
 const STEADINESS: u64 = 24;
+/// A batch of this size comes first: nothing is known yet about how long sequences take.
+const FIRST_BATCH: usize = 8;
+/// Under a time budget, a batch should not take longer.
+const BATCH_TIME: Duration = Duration::from_millis(250);
 
 impl Campaign<'_> {
     pub fn run(&mut self, tell: Tell<'_>) -> Result<Outcome, EngineError> {
@@ -162,6 +166,9 @@ impl Campaign<'_> {
         let mut batches = 0u64;
         let share = |total: u64| total.div_ceil(self.plan.jobs as u64);
         let mut done = 0u64;
+        let mut memory = Memory::default();
+        let mut restarts = 0;
+        let mut room = if matches!(self.plan.limit, Limit::Time(_)) { FIRST_BATCH } else { BATCH };
         loop {
             let over = match self.plan.limit {
                 Limit::Time(limit) => start.elapsed() >= limit,
@@ -174,31 +181,47 @@ impl Campaign<'_> {
             if let Some(fast) = fast.filter(|fast| *fast != current) {
                 current = fast;
                 worker = self.worker(&current, scratch, job)?;
+                restarts = 0;
+                // Another build has other counters.
+                self.progress.edges.store(0, Ordering::Relaxed);
             }
             let size = match self.plan.limit {
                 Limit::Executions(total) => BATCH.min(usize::try_from(share(total) - done).unwrap_or(BATCH)),
-                Limit::Time(_) => BATCH,
+                Limit::Time(_) => room,
             };
             let mut sequences = Vec::with_capacity(size);
             while sequences.len() < size {
                 let length = 1 + (rng_length(&mut rng) % 16);
                 if let Some(sequence) = maker.sequence(&mut rng, length, None) {
-                    sequences.push(sequence);
+                    if memory.takes(&sequence, &mut rng) {
+                        sequences.push(sequence);
+                    }
                 }
             }
             done += sequences.len() as u64;
-            self.run_batch(&mut worker, &sequences, learned, start)?;
-            batches += 1;
-            if batches.is_multiple_of(STEADINESS) {
-                self.compare_with_fresh(&mut worker, &sequences, learned)?;
+            let began = Instant::now();
+            self.run_batch(&mut worker, &sequences, learned, start, &mut memory)?;
+            if matches!(self.plan.limit, Limit::Time(_)) {
+                let took = began.elapsed();
+                room = if took > BATCH_TIME { (room / 4).max(1) } else { (room * 2).min(BATCH) };
             }
-            let figures = worker.statistics();
-            self.progress.restarts.fetch_max(figures.restarts, Ordering::Relaxed);
+            batches += 1;
+            self.compare_with_fresh(
+                &mut worker,
+                &sequences,
+                learned,
+                &mut memory,
+                batches.is_multiple_of(STEADINESS),
+            )?;
+            let now = worker.statistics().restarts;
+            self.progress.restarts.fetch_add(now.saturating_sub(restarts), Ordering::Relaxed);
+            restarts = now;
             self.progress.edges.fetch_max(worker.seen_count() as u64, Ordering::Relaxed);
             self.progress.edges_total.store(worker.catalogue().counters_total, Ordering::Relaxed);
         }
     }
 
+    #[expect(clippy::unused_self, reason = "reads as what the campaign does")]
     fn worker(&self, binary: &Path, scratch: &Path, job: usize) -> Result<Worker, EngineError> {
         let folder = scratch.join(format!("job-{job}"));
         make_folder(&folder)?;
@@ -212,6 +235,7 @@ impl Campaign<'_> {
         sequences: &[Sequence],
         learned: &Mutex<Learned>,
         start: Instant,
+        memory: &mut Memory,
     ) -> Result<(), EngineError> {
         let operations = &self.bench.operations;
         let stateful = lock(learned).stateful.clone();
@@ -221,8 +245,7 @@ impl Campaign<'_> {
         for (part, isolated) in [(usual, false), (fresh, true)] {
             let mut batch = Batch::new(0);
             let mut encoded = Vec::new();
-            // Whole processes for each are dear: a handful a batch.
-            for sequence in part.into_iter().take(if isolated { 8 } else { usize::MAX }) {
+            for sequence in part {
                 if encode::append(operations, sequence, worker, &mut batch) {
                     encoded.push(sequence);
                 }
@@ -235,6 +258,7 @@ impl Campaign<'_> {
             let before = self.progress.sequences.fetch_add(encoded.len() as u64, Ordering::Relaxed);
             for (index, (sequence, execution)) in encoded.iter().zip(&outcome.executions).enumerate() {
                 self.learn(sequence, execution, before + index as u64, learned, start);
+                memory.remember(sequence, execution);
             }
         }
         Ok(())
@@ -295,21 +319,36 @@ impl Campaign<'_> {
         worker: &mut Worker,
         sequences: &[Sequence],
         learned: &Mutex<Learned>,
+        memory: &mut Memory,
+        any: bool,
     ) -> Result<(), EngineError> {
         let operations = &self.bench.operations;
-        let mut batch = Batch::new(want::RESULTS);
+        // Each runs twice in the old process: the second run sees what the first left behind, whatever died in between.
+        let (mut twice, mut once) = (Batch::new(want::RESULTS), Batch::new(want::RESULTS));
         let mut encoded = Vec::new();
-        for sequence in sequences.iter().rev().take(6) {
-            if encode::append(operations, sequence, worker, &mut batch) {
+        for sequence in sequences.iter().rev() {
+            if encoded.len() == COMPARED {
+                break;
+            }
+            let due = any || calls(sequence).any(|op| !memory.compared.contains(&op));
+            if !due || memory.kills(sequence) {
+                continue;
+            }
+            if encode::append(operations, sequence, worker, &mut once)
+                && encode::append(operations, sequence, worker, &mut twice)
+                && encode::append(operations, sequence, worker, &mut twice)
+            {
+                memory.compared.extend(calls(sequence));
                 encoded.push(sequence);
             }
         }
-        if batch.is_empty() {
+        if encoded.is_empty() {
             return Ok(());
         }
-        let worn = worker.run(&batch)?;
-        let fresh = worker.run_fresh(&batch)?;
-        for (sequence, (worn, fresh)) in encoded.iter().zip(worn.executions.iter().zip(&fresh.executions)) {
+        let worn = worker.run(&twice)?;
+        let fresh = worker.run_fresh(&once)?;
+        let worn = worn.executions.iter().skip(1).step_by(2);
+        for (sequence, (worn, fresh)) in encoded.iter().zip(worn.zip(&fresh.executions)) {
             let results =
                 |execution: &Execution| execution.details.as_ref().map(|details| details.results.clone());
             let (Some(worn), Some(fresh)) = (results(worn), results(fresh)) else { continue };
@@ -326,6 +365,7 @@ impl Campaign<'_> {
         Ok(())
     }
 
+    #[expect(clippy::too_many_lines, reason = "the end of a campaign, in the order in which it happens")]
     fn finish(
         &self,
         learned: Learned,
@@ -369,12 +409,12 @@ impl Campaign<'_> {
                 let name = unique_name(&seen.failure, &mut names);
                 tell(&format!("confirming {name}"));
                 let stopping = || self.progress.stop.load(Ordering::SeqCst);
-                let confirm = || confirmer.confirm(operations, &short, &seen.failure, &name);
+                let attempt = || confirmer.confirm(operations, &short, &seen.failure, &name);
                 let before = stopping();
-                let mut confirmation = confirm();
+                let mut confirmation = attempt();
                 // Cargo hears a Ctrl-C too and gives up; the finding is not to be lost by that.
                 if !before && stopping() && !matches!(confirmation, Ok(Confirmation::Confirmed(_))) {
-                    confirmation = confirm();
+                    confirmation = attempt();
                 }
                 match confirmation? {
                     Confirmation::Confirmed(confirmed) => {
@@ -385,9 +425,9 @@ impl Campaign<'_> {
                         let reason = format!("its test does not compile: {}", first_line(&words));
                         *dismissed.entry((reason, seen.failure.operation)).or_default() += 1;
                     }
-                    Confirmation::NotReproduced(seen_instead) => {
+                    Confirmation::NotReproduced(instead) => {
                         let reason = format!(
-                            "not reproduced by its test ({seen_instead}): {}",
+                            "not reproduced by its test ({instead}): {}",
                             first_line(&seen.failure.message)
                         );
                         *dismissed.entry((reason, seen.failure.operation)).or_default() += 1;
@@ -507,6 +547,39 @@ impl Campaign<'_> {
     }
 }
 
+/// Sequences of a batch that are compared with fresh processes, at most.
+const COMPARED: usize = 6;
+
+/// What one job knows about operations. It is the job's own, so that it does not depend on the others' pace.
+#[derive(Debug, Default)]
+struct Memory {
+    /// How often a call ended its worker.
+    deaths: std::collections::HashMap<OpId, u32>,
+    /// Operations that were compared with fresh processes.
+    compared: HashSet<OpId>,
+}
+
+impl Memory {
+    fn remember(&mut self, sequence: &Sequence, execution: &Execution) {
+        if let (true, Some(Step::Call { op, .. })) =
+            (execution.died(), sequence.steps.get(execution.step as usize))
+        {
+            *self.deaths.entry(*op).or_default() += 1;
+        }
+    }
+
+    fn kills(&self, sequence: &Sequence) -> bool {
+        calls(sequence).any(|op| self.deaths.contains_key(&op))
+    }
+
+    /// Whether a sequence is worth running: what has ended workers before is called ever more rarely.
+    fn takes(&self, sequence: &Sequence, rng: &mut Xoshiro256PlusPlus) -> bool {
+        use rand::Rng;
+        let deaths = calls(sequence).filter_map(|op| self.deaths.get(&op)).max().copied().unwrap_or(0);
+        deaths < 2 || rng.random_ratio(1, deaths.saturating_mul(deaths).min(1024))
+    }
+}
+
 fn lock(learned: &Mutex<Learned>) -> std::sync::MutexGuard<'_, Learned> {
     learned.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
@@ -603,6 +676,7 @@ fn unique_name(failure: &Failure, names: &mut HashSet<String>) -> String {
         "overflow" => "overflows",
         "index" => "goes_out_of_bounds",
         "unwrap" => "unwraps_nothing",
+        "abort" if failure.message.starts_with("the process was made to exit") => "exits",
         "abort" => "aborts",
         "hang" => "does_not_end",
         "stack-overflow" => "overflows_the_stack",

@@ -132,7 +132,12 @@ pub fn first_line(text: &str) -> String {
 /// Whether the run shows the failure; otherwise what was seen.
 fn shows(failure: &Failure, run: &TestRun) -> Result<(), String> {
     let output = format!("{}\n{}", run.stdout, run.stderr);
-    let seen = format!("{:?}", run.exit);
+    let seen = match run.exit {
+        ExitKind::Code(0) => "it passed".to_owned(),
+        ExitKind::Code(code) => format!("it ended with code {code}"),
+        ExitKind::Signal(signal) => format!("it ended by signal {signal}"),
+        ExitKind::TimedOut => format!("it did not end in {} s", TIMEOUT.as_secs()),
+    };
     let right = match failure.class {
         "hang" => run.exit == ExitKind::TimedOut,
         "stack-overflow" => output.contains("overflowed its stack") || output.contains("stack-overflow"),
@@ -141,12 +146,17 @@ fn shows(failure: &Failure, run: &TestRun) -> Result<(), String> {
             matches!(run.exit, ExitKind::Signal(_))
                 || output.contains("AddressSanitizer")
                 || output.contains("unsafe precondition")
+                || output.contains("pointer dereference")
         }
         "abort" => {
             let left = failure.message.starts_with("the process was made to exit");
             matches!(run.exit, ExitKind::Signal(_)) || (left && !output.contains("test result:"))
         }
-        _ => run.exit == ExitKind::Code(101) && output.contains(&first_line(&failure.message)),
+        // Unwinding may drop a second value that panics: the message is the same, the end an abort.
+        _ => {
+            matches!(run.exit, ExitKind::Code(101) | ExitKind::Signal(6))
+                && output.contains(&first_line(&failure.message))
+        }
     };
     if right { Ok(()) } else { Err(seen) }
 }

@@ -70,6 +70,7 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
                 Ending::StackOverflow => "stack-overflow",
                 Ending::OutOfMemory => "out-of-memory",
                 Ending::Fault { .. } | Ending::Memory => "memory",
+                _ if is_memory_check(&note.message) => "memory",
                 _ => "abort",
             };
             let message = match ending {
@@ -87,9 +88,10 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
         return Verdict::Illegal("no operation to blame");
     };
     let operation = operations.get(op);
-    if class == "out-of-memory" && asks_for_much(sequence) {
+    if class == "out-of-memory" && (operation.origin == Origin::Std || asks_for_much(sequence, step)) {
         return Verdict::Illegal("absurd demand for memory");
     }
+    let message = steady(&message);
     if class != "panic" {
         return Verdict::Failing(Failure {
             tier: Tier::Bug,
@@ -102,21 +104,27 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
         });
     }
     let (class, tier) = classify(&message);
-    if let Some(reason) = excused(operation, sequence, &message) {
+    if let Some(reason) = excused(operation, sequence, step, &message) {
         return Verdict::Illegal(reason);
     }
     Verdict::Failing(Failure { tier, class, operation: operation.path.clone(), step, message, file, line })
 }
 
+/// Aborts by which the compiler's own checks tell of a broken pointer.
+fn is_memory_check(message: &str) -> bool {
+    message.contains("misaligned pointer dereference")
+        || message.contains("null pointer dereference occurred")
+}
+
 /// Why a panic is not the library's fault.
-fn excused(operation: &Operation, sequence: &Sequence, message: &str) -> Option<&'static str> {
+fn excused(operation: &Operation, sequence: &Sequence, step: usize, message: &str) -> Option<&'static str> {
     if operation.origin == Origin::Std {
         return Some("a std operation was called wrongly");
     }
     if operation.panics.is_some() {
         return Some("documented panic");
     }
-    if message == "capacity overflow" || (message.contains("capacity") && asks_for_much(sequence)) {
+    if message == "capacity overflow" || (message.contains("capacity") && asks_for_much(sequence, step)) {
         return Some("absurd demand for memory");
     }
     None
@@ -187,8 +195,34 @@ fn nth_value(sequence: &Sequence, number: usize) -> Option<usize> {
         .map(|(index, _)| index)
 }
 
-fn asks_for_much(sequence: &Sequence) -> bool {
-    sequence.steps.iter().any(|step| {
-        matches!(step, Step::Literal { value: Literal::Int(value), .. } if *value >= ABSURD || *value < 0)
-    })
+/// Whether a literal that the step's arguments are made of is absurdly large.
+fn asks_for_much(sequence: &Sequence, step: usize) -> bool {
+    let mut open = vec![step];
+    let mut seen = std::collections::HashSet::new();
+    while let Some(index) = open.pop() {
+        if !seen.insert(index) {
+            continue;
+        }
+        match &sequence.steps[index] {
+            Step::Literal { value: Literal::Int(value), .. } if *value >= ABSURD || *value < 0 => {
+                return true;
+            }
+            other => open.extend(other.uses().iter().map(|value| value.0 as usize)),
+        }
+    }
+    false
+}
+
+/// The message without addresses, which differ from run to run.
+fn steady(message: &str) -> String {
+    let mut out = String::new();
+    let mut rest = message;
+    while let Some(at) = rest.find("0x") {
+        let digits = rest[at + 2..].chars().take_while(char::is_ascii_hexdigit).count();
+        out.push_str(&rest[..at]);
+        out.push_str(if digits >= 9 { "0x…" } else { &rest[at..at + 2 + digits] });
+        rest = &rest[at + 2 + digits..];
+    }
+    out.push_str(rest);
+    out
 }

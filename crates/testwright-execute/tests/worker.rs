@@ -104,7 +104,7 @@ fn call_second(name: &'static str) -> impl FnOnce(&mut Encoder<'_>) {
 fn catalogue_tells_types_and_guards() {
     let stage = stage();
     let catalogue = stage.worker.catalogue();
-    assert_eq!(catalogue.operations as usize, usize::from(operation("remove_file")) + 1);
+    assert!(catalogue.operations as usize > usize::from(operation("remove_file")));
     assert_eq!((catalogue.types[usize::from(I32)].size, catalogue.types[STRING].size), (4, 24));
     assert_ne!(catalogue.types[STRING].abilities & ability::NEEDS_DROP, 0);
     assert!(catalogue.guarded_by(guard::LANDLOCK | guard::SECCOMP | guard::LIMITS));

@@ -82,7 +82,7 @@ impl<'s, 'w, 'a> Chooser<'s, 'w, 'a> {
         }
         // Parameters with bounds of the subject's own traits decide over others (`G: Graph<Node = N>`), iterators come last.
         open.sort_by_key(|open| match &open.kind {
-            OpenKind::Type { bounds } => self.rank(bounds),
+            OpenKind::Type { bounds } => Self::rank(bounds),
             OpenKind::Const { .. } => 1,
         });
         let mut refusal = None;
@@ -113,7 +113,7 @@ impl<'s, 'w, 'a> Chooser<'s, 'w, 'a> {
         }))
     }
 
-    fn rank(&self, bounds: &[Bound]) -> u8 {
+    fn rank(bounds: &[Bound]) -> u8 {
         let mut rank = 1;
         for bound in bounds {
             let Bound::Trait { trait_, .. } = bound else { continue };
@@ -255,7 +255,7 @@ impl<'s, 'w, 'a> Chooser<'s, 'w, 'a> {
             }
         };
         // `K: Borrow<Q>` with `K` known says what `Q` can be.
-        for ty in self.from_others(name, generics, bindings) {
+        for ty in self.implied_by_others(name, generics, bindings) {
             add(ty, &mut all);
         }
         // What the tightest bound suggests; an iterator's `DoubleEndedIterator` is as good as its `Iterator`.
@@ -264,7 +264,9 @@ impl<'s, 'w, 'a> Chooser<'s, 'w, 'a> {
             match menu::structural(trait_, flavor) {
                 Structural::Closure => return Err(Refusal::Closure),
                 Structural::Types(types) => {
-                    types.into_iter().for_each(|ty| add(ty, &mut all));
+                    for ty in types {
+                        add(ty, &mut all);
+                    }
                 }
                 Structural::Open => {}
             }
@@ -312,7 +314,7 @@ impl<'s, 'w, 'a> Chooser<'s, 'w, 'a> {
     }
 
     /// Candidates from clauses about other, known types.
-    fn from_others(&self, name: &str, generics: &Generics, bindings: &Bindings) -> Vec<Ty> {
+    fn implied_by_others(&self, name: &str, generics: &Generics, bindings: &Bindings) -> Vec<Ty> {
         let mut found = Vec::new();
         let look = |ty: &Ty, bounds: &[Bound], found: &mut Vec<Ty>| {
             let ty = self.solver.normalise(ty, bindings);

@@ -56,7 +56,12 @@ fn short(
         let needed = if infers(function) { "" } else { turbofish };
         // A method of `&T` taken by value: the reference is the receiver, not what it points to.
         let by_value = params[0].1.erased() == self_ty.erased();
-        let receiver = if by_value && matches!(self_ty, Ty::Ref { .. }) { "({0})" } else { "{self}" };
+        let of_reference = matches!(self_ty, Ty::Ref { .. });
+        if of_reference && !by_value {
+            // `text.cmp(…)` with `text: &str` would find the method of `str`.
+            return None;
+        }
+        let receiver = if of_reference { "({0})" } else { "{self}" };
         return Some((format!("{receiver}.{name}{needed}({rest})"), traits));
     }
     match callee {

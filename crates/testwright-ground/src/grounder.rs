@@ -337,7 +337,8 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
             let impls: Vec<&'a ImplDef> = self.world.impls_for(&receiver).collect();
             for def in impls {
                 let of_reference = subject && matches!(receiver, Ty::Ref { .. });
-                if !def.negative && !def.synthetic && !(of_reference && !self.world.is_subject_impl(def)) {
+                let fitting = !of_reference || self.world.is_subject_impl(def);
+                if !def.negative && !def.synthetic && fitting {
                     self.impl_operations(def, &receiver, generation);
                 }
             }
@@ -565,7 +566,7 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
                 form::call(&callee, function, &params, &named)
             }
         };
-        let result = self.open_result(result, &mut form)?;
+        let result = open_result(result, &mut form)?;
         let mut signature = Signature::new(params, &result, &generics_seen);
         signature.open = function.params.iter().map(|(_, ty)| leaves_open(ty, &function.generics)).collect();
         // Names of the impl's lifetimes are only known under the bindings.
@@ -589,56 +590,6 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
             generation: if subject { 0 } else { generation + 1 },
         };
         self.add(draft)
-    }
-
-    /// `impl Trait` results are kept as boxed trait objects.
-    fn open_result(&self, result: Ty, form: &mut testwright_model::operation::Form) -> Result<Ty, Reason> {
-        let Ty::Impl(bounds) = &result else { return Ok(result) };
-        let mut traits: Vec<&TraitRef> = Vec::new();
-        let mut region = testwright_model::Region::Static;
-        for bound in bounds {
-            match bound {
-                Bound::Trait { trait_, .. } => traits.push(trait_),
-                Bound::Outlives(named) => region = named.clone(),
-                Bound::MaybeSized => {}
-            }
-        }
-        let rank = |trait_: &TraitRef| match last(&trait_.path) {
-            "DoubleEndedIterator" => 0,
-            "ExactSizeIterator" => 1,
-            "Iterator" => 2,
-            "Fn" | "FnMut" | "FnOnce" => 9,
-            _ => 5,
-        };
-        traits.sort_by_key(|trait_| rank(trait_));
-        let Some(main) = traits.first() else {
-            return Err(Reason::Unstorable(format!("result `{result}`")));
-        };
-        if rank(main) == 9 {
-            return Err(Reason::Closure);
-        }
-        let mut main = (*main).clone();
-        // `impl DoubleEndedIterator + Iterator<Item = T>`: the item's type may stand on the other bound.
-        if main.assoc.is_empty() {
-            if let Some(other) = traits.iter().find(|other| !other.assoc.is_empty()) {
-                main.assoc.clone_from(&other.assoc);
-            }
-        }
-        if bounds.iter().all(|bound| !matches!(bound, Bound::Outlives(_))) {
-            // What an `impl Trait` captures is not written before edition 2024; assume it may hold its arguments.
-            region = testwright_model::Region::Elided;
-        }
-        let object = Ty::Dyn { bounds: vec![main], region: region.clone() };
-        let boxed = Ty::adt("std::boxed::Box", vec![object]);
-        form.full = format!("std::boxed::Box::new({}) as std::boxed::Box<{}>", form.full, dyn_text(&boxed));
-        if !form.short.is_empty() {
-            form.short = format!("Box::new({}) as Box<{}>", form.short, dyn_text(&boxed));
-        }
-        // Through `Signature`, an elided region becomes the receiver's or the first argument's.
-        Ok(match boxed {
-            Ty::Adt { path, args } => Ty::Adt { path, args: mark_captured(args, &region) },
-            other => other,
-        })
     }
 
     /// `format!("{:?}", value)` stands for a call of `fmt`.
@@ -824,6 +775,56 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
         }
         self.drain();
     }
+}
+
+/// `impl Trait` results are kept as boxed trait objects.
+fn open_result(result: Ty, form: &mut testwright_model::operation::Form) -> Result<Ty, Reason> {
+    let Ty::Impl(bounds) = &result else { return Ok(result) };
+    let mut traits: Vec<&TraitRef> = Vec::new();
+    let mut region = testwright_model::Region::Static;
+    for bound in bounds {
+        match bound {
+            Bound::Trait { trait_, .. } => traits.push(trait_),
+            Bound::Outlives(named) => region = named.clone(),
+            Bound::MaybeSized => {}
+        }
+    }
+    let rank = |trait_: &TraitRef| match last(&trait_.path) {
+        "DoubleEndedIterator" => 0,
+        "ExactSizeIterator" => 1,
+        "Iterator" => 2,
+        "Fn" | "FnMut" | "FnOnce" => 9,
+        _ => 5,
+    };
+    traits.sort_by_key(|trait_| rank(trait_));
+    let Some(main) = traits.first() else {
+        return Err(Reason::Unstorable(format!("result `{result}`")));
+    };
+    if rank(main) == 9 {
+        return Err(Reason::Closure);
+    }
+    let mut main = (*main).clone();
+    // `impl DoubleEndedIterator + Iterator<Item = T>`: the item's type may stand on the other bound.
+    if main.assoc.is_empty() {
+        if let Some(other) = traits.iter().find(|other| !other.assoc.is_empty()) {
+            main.assoc.clone_from(&other.assoc);
+        }
+    }
+    if bounds.iter().all(|bound| !matches!(bound, Bound::Outlives(_))) {
+        // What an `impl Trait` captures is not written before edition 2024; assume it may hold its arguments.
+        region = testwright_model::Region::Elided;
+    }
+    let object = Ty::Dyn { bounds: vec![main], region: region.clone() };
+    let boxed = Ty::adt("std::boxed::Box", vec![object]);
+    form.full = format!("std::boxed::Box::new({}) as std::boxed::Box<{}>", form.full, dyn_text(&boxed));
+    if !form.short.is_empty() {
+        form.short = format!("Box::new({}) as Box<{}>", form.short, dyn_text(&boxed));
+    }
+    // Through `Signature`, an elided region becomes the receiver's or the first argument's.
+    Ok(match boxed {
+        Ty::Adt { path, args } => Ty::Adt { path, args: mark_captured(args, &region) },
+        other => other,
+    })
 }
 
 /// The form that the std model gives for a callable.

@@ -18,7 +18,7 @@ mod source;
 pub mod std_model;
 mod world;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use testwright_model::operation::Operations;
 use testwright_model::{Api, OpId, Ty};
@@ -44,8 +44,31 @@ pub fn ground(api: &Api, budget: usize) -> Grounded<'_> {
     let chooser = choose::Chooser::new(&solver);
     let mut grounder = grounder::Grounder::new(&world, &chooser, budget);
     grounder.run();
+    clear_ambiguous(&mut grounder.operations);
     let (operations, signatures, callables) = (grounder.operations, grounder.signatures, grounder.callables);
     Grounded { operations, signatures, callables }
+}
+
+/// A test imports the traits of all its calls: a method's name that two of them have is written out in full.
+fn clear_ambiguous(operations: &mut Operations) {
+    let method = |form: &str| {
+        let rest = form.strip_prefix("{self}.").or_else(|| form.strip_prefix("({0})."))?;
+        Some(rest.split(['(', ':']).next().unwrap_or(rest).to_owned())
+    };
+    let mut traits: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for operation in &operations.operations {
+        if let (Some(name), Some(path)) = (method(&operation.form.short), operation.form.traits.first()) {
+            traits.entry(name).or_default().insert(path.clone());
+        }
+    }
+    for operation in &mut operations.operations {
+        let Some(name) = method(&operation.form.short) else { continue };
+        let own = operation.form.traits.first();
+        if traits.get(&name).is_some_and(|all| all.iter().any(|path| Some(path) != own)) {
+            operation.form.short.clear();
+            operation.form.traits.clear();
+        }
+    }
 }
 
 /// The source of one operation for the harness.

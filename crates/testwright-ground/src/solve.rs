@@ -164,11 +164,11 @@ impl<'w, 'a> Solver<'w, 'a> {
         let mut answer = Answer::Yes;
         ty.walk(&mut |part| {
             let no = match part {
-                Ty::Adt { path, .. } => match (trait_.name(), path.as_str()) {
-                    ("Send" | "Sync", "std::rc::Rc" | "std::rc::Weak") => true,
-                    ("Sync", "std::cell::Cell" | "std::cell::RefCell" | "std::cell::UnsafeCell") => true,
-                    _ => false,
-                },
+                Ty::Adt { path, .. } => matches!(
+                    (trait_.name(), path.as_str()),
+                    ("Send" | "Sync", "std::rc::Rc" | "std::rc::Weak")
+                        | ("Sync", "std::cell::Cell" | "std::cell::RefCell" | "std::cell::UnsafeCell")
+                ),
                 Ty::Ptr { .. } => matches!(trait_.name(), "Send" | "Sync"),
                 Ty::Param(_) => {
                     answer = answer.min(Answer::Maybe);
@@ -385,6 +385,7 @@ impl<'w, 'a> Solver<'w, 'a> {
     }
 
     /// Makes both types equal by binding parameters; regions never differ.
+    #[expect(clippy::unused_self, reason = "a question to the solver like its others")]
     pub fn unify(&self, left: &Ty, right: &Ty, bindings: &mut Bindings) -> bool {
         unify(&apply(left, bindings), &apply(right, bindings), bindings)
     }
@@ -474,15 +475,13 @@ pub fn rename_generics(generics: &mut Generics, rename: &Bindings) {
                 *right = apply(right, rename);
             }
             Where::Outlives { region, longer_than } => {
-                let map = |region: &Region| match region {
-                    Region::Named(name) => match rename.get(name) {
-                        Some(GenericArg::Region(new)) => new.clone(),
-                        _ => region.clone(),
-                    },
-                    _ => region.clone(),
-                };
-                *region = map(region);
-                *longer_than = longer_than.iter().map(map).collect();
+                for region in longer_than.iter_mut().chain([region]) {
+                    if let Region::Named(name) = region {
+                        if let Some(GenericArg::Region(new)) = rename.get(name) {
+                            *region = new.clone();
+                        }
+                    }
+                }
             }
         }
     }

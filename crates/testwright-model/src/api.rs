@@ -84,7 +84,10 @@ pub enum Shape {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[expect(clippy::struct_excessive_bools, reason = "each is one fact of the documentation's, none excludes another")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one fact of the documentation's, none excludes another"
+)]
 pub struct TraitDef {
     pub path: String,
     pub generics: Generics,
@@ -111,7 +114,10 @@ pub struct AssocType {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[expect(clippy::struct_excessive_bools, reason = "each is one fact of the documentation's, none excludes another")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one fact of the documentation's, none excludes another"
+)]
 pub struct ImplDef {
     pub generics: Generics,
     /// `None`: an inherent impl.
@@ -132,7 +138,10 @@ pub struct ImplDef {
 
 /// A function, method or associated function.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[expect(clippy::struct_excessive_bools, reason = "each is one fact of the documentation's, none excludes another")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one fact of the documentation's, none excludes another"
+)]
 pub struct Function {
     pub name: String,
     /// Canonical for reports: `slab::free_fn` for free functions, `Slab::insert`, `<Slab as Index>::index`, `Trait::provided`.

@@ -83,13 +83,12 @@ impl<'a> Ledger<'a> {
         let param = &operation.params[index];
         let ty = self.values[arg.value.0 as usize].ty;
         match (param.take, arg.how) {
-            (Take::Value, How::Move) => ty == param.ty,
             (Take::Value, How::Copy) => ty == param.ty && self.operations.abilities(ty).copy,
             // An unsized referent: `&mut [T]` is passed on without being given away.
             (Take::Value, How::ReborrowMut) => {
                 ty == param.ty && matches!(self.operations.ty(ty), crate::Ty::Ref { mutable: true, .. })
             }
-            (Take::Shared, How::Ref) | (Take::Mut, How::RefMut) => ty == param.ty,
+            (Take::Value, How::Move) | (Take::Shared, How::Ref) | (Take::Mut, How::RefMut) => ty == param.ty,
             (Take::Shared, How::Reborrow) => self.refers_to(ty, param.ty, false),
             (Take::Mut, How::ReborrowMut) => self.refers_to(ty, param.ty, true),
             _ => false,

@@ -185,13 +185,16 @@ impl Ty {
             }
             Ty::Dyn { bounds, .. } => bounds.iter().for_each(|bound| bound.walk(see)),
             Ty::FnPtr { params, result } => {
-                params.iter().for_each(|param| param.walk(see));
+                for param in params {
+                    param.walk(see);
+                }
                 result.walk(see);
             }
         }
     }
 
     /// The same type with every region given by `region`.
+    #[must_use]
     pub fn map_regions(&self, region: &mut dyn FnMut(&Region) -> Region) -> Ty {
         struct Regions<'a>(&'a mut dyn FnMut(&Region) -> Region);
         impl Folder for Regions<'_> {
@@ -205,7 +208,7 @@ impl Ty {
     /// Every region in the type, outermost first, with repetitions.
     pub fn regions(&self) -> Vec<Region> {
         let mut all = Vec::new();
-        self.map_regions(&mut |region| {
+        let _ = self.map_regions(&mut |region| {
             all.push(region.clone());
             region.clone()
         });
@@ -213,6 +216,7 @@ impl Ty {
     }
 
     /// All regions erased: the type of a value as the worker stores it.
+    #[must_use]
     pub fn erased(&self) -> Ty {
         self.map_regions(&mut |_| Region::Erased)
     }
@@ -238,8 +242,11 @@ impl Ty {
     pub fn is_ground(&self) -> bool {
         let mut ground = true;
         self.walk(&mut |ty| match ty {
-            Ty::Param(_) | Ty::Proj { .. } | Ty::Impl(_) | Ty::Unknown(_) => ground = false,
-            Ty::Array(_, Const::Param(_) | Const::Expr(_)) => ground = false,
+            Ty::Param(_)
+            | Ty::Proj { .. }
+            | Ty::Impl(_)
+            | Ty::Unknown(_)
+            | Ty::Array(_, Const::Param(_) | Const::Expr(_)) => ground = false,
             Ty::Adt { args, .. } => {
                 ground &= !args
                     .iter()
