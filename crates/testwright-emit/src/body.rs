@@ -182,7 +182,7 @@ impl Printer<'_> {
             Hole::Value(index) => {
                 let tight =
                     form.starts_with('-') || form.starts_with('!') || form.contains(&format!("{{{index}}}."));
-                let text = self.argument(operation, index, args[index]);
+                let text = self.argument(operation, index, args[index], form.starts_with("({0})"));
                 let loose = text.starts_with('-') || text.starts_with('*') || text.starts_with('&');
                 let binary = is_operator(&form) && (text.contains(' ') || text.starts_with('-'));
                 if (tight && loose) || binary { format!("({text})") } else { text }
@@ -210,9 +210,9 @@ impl Printer<'_> {
     }
 
     /// The argument as the parameter's type takes it.
-    fn argument(&self, operation: &Operation, index: usize, arg: Arg) -> String {
+    fn argument(&self, operation: &Operation, index: usize, arg: Arg, is_receiver: bool) -> String {
         let text = &self.text[arg.value.0 as usize];
-        let open = operation.params[index].open;
+        let open = operation.params[index].open || (is_receiver && index == 0);
         let plain = match text {
             Some(Text::Inline { plain, typed }) => {
                 if open {

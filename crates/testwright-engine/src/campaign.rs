@@ -417,9 +417,9 @@ impl Campaign<'_> {
                     confirmation = attempt();
                 }
                 match confirmation? {
-                    Confirmation::Confirmed(confirmed) => {
-                        tests.push(confirmed.source.clone());
-                        findings.push(self.finding(&seen, &short, original, &confirmed));
+                    Confirmation::Confirmed(proof) => {
+                        tests.push(proof.source.clone());
+                        findings.push(self.finding(&seen, &short, original, &proof));
                     }
                     Confirmation::DoesNotCompile(words) => {
                         let reason = format!("its test does not compile: {}", first_line(&words));
