@@ -212,7 +212,9 @@ impl Printer<'_> {
     /// The argument as the parameter's type takes it.
     fn argument(&self, operation: &Operation, index: usize, arg: Arg, is_receiver: bool) -> String {
         let text = &self.text[arg.value.0 as usize];
-        let open = operation.params[index].open || (is_receiver && index == 0);
+        // A trait may be there for many types: only the literal's own form says which is meant.
+        let of_trait = operation.path.starts_with('<') && !operation.form.preferred().contains("}[{");
+        let open = operation.params[index].open || (is_receiver && index == 0) || of_trait;
         let plain = match text {
             Some(Text::Inline { plain, typed }) => {
                 if open {
