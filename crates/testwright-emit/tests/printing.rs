@@ -11,6 +11,9 @@ const INT: u32 = 2;
 const UNIT: u32 = 3;
 const REFERENCE: u32 = 4;
 
+/// Path, parameters, result, full and short form.
+type Row<'a> = (&'a str, &'a [(Take, u32)], u32, &'a str, &'a str);
+
 fn operations() -> Operations {
     let mut operations = Operations::default();
     operations.type_id(&Ty::adt("lib::stack::Stack", Vec::new()));
@@ -23,7 +26,7 @@ fn operations() -> Operations {
         operations.abilities[copy as usize] = Abilities { copy: true, ..Abilities::default() };
     }
     let (value, shared, mutable) = (Take::Value, Take::Shared, Take::Mut);
-    let list: [(&str, &[(Take, u32)], u32, &str, &str); 4] = [
+    let list: [Row<'_>; 4] = [
         ("Stack::new", &[(value, SIZE)], STACK, "lib::stack::Stack::new({0})", ""),
         (
             "Stack::push",
