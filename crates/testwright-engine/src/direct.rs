@@ -25,6 +25,8 @@ pub struct Maker<'a> {
     /// One list of operations for each callable of the subject, so that callables have equal chances.
     families: Vec<Vec<OpId>>,
     others: Vec<OpId>,
+    /// Integers stay small, so that no capacity or length asked for costs more than the call.
+    modest: bool,
 }
 
 /// Arguments of arguments of arguments, at most.
@@ -47,6 +49,7 @@ impl<'a> Maker<'a> {
             references,
             families: Vec::new(),
             others: Vec::new(),
+            modest: false,
         };
         let mut ids: Vec<OpId> = usable.iter().copied().collect();
         ids.sort_unstable();
@@ -64,6 +67,13 @@ impl<'a> Maker<'a> {
         families.sort_unstable();
         maker.families = families.into_iter().map(|(_, family)| family).collect();
         maker
+    }
+
+    /// With small integers only.
+    #[must_use]
+    pub fn modest(mut self) -> Self {
+        self.modest = true;
+        self
     }
 
     fn costs(&mut self, ids: &[OpId]) {
@@ -293,7 +303,10 @@ impl<'a> Maker<'a> {
     ) -> Option<ValueId> {
         let literal = is_literal(self.operations.ty(ty));
         if literal && (rng.random_bool(0.9) || !self.makers.contains_key(&ty)) {
-            let value = literal_of(self.operations.ty(ty), rng);
+            let value = match self.operations.ty(ty) {
+                ty if self.modest && ty.is_int() => Literal::Int(rng.random_range(0..32)),
+                ty => literal_of(ty, rng),
+            };
             return draft.take(Step::Literal { ty, value });
         }
         let makers = self.makers.get(&ty)?;
