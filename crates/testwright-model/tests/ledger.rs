@@ -15,6 +15,9 @@ const STORE: OpId = OpId(6);
 const STATIC: OpId = OpId(7);
 const VIEW_MUT: OpId = OpId(8);
 
+/// Parameters, result, flow.
+type Row<'a> = (&'a [(Take, TypeId)], TypeId, &'a Flow);
+
 /// An owner that needs dropping, a guard that borrows and needs dropping, a view that borrows and does not.
 fn world() -> Operations {
     let mut operations = Operations::default();
@@ -29,7 +32,7 @@ fn world() -> Operations {
     let plain = Flow::default();
     let borrowing = Flow { outer: vec![0], ..Flow::default() };
     let storing = Flow { stores: vec![(0, 1)], ..Flow::default() };
-    let list: [(&[(Take, TypeId)], TypeId, &Flow); 9] = [
+    let list: [Row<'_>; 9] = [
         (&[], owner, &plain),
         (&[(Take::Shared, owner)], view, &borrowing),
         (&[(Take::Mut, owner)], guard, &borrowing),
