@@ -217,11 +217,9 @@ impl Printer<'_> {
         let open = operation.params[index].open || (is_receiver && index == 0) || of_trait;
         let plain = match text {
             Some(Text::Inline { plain, typed }) => {
-                if open {
-                    typed.clone()
-                } else {
-                    plain.clone()
-                }
+                // `&b"…"` is a reference to an array's reference, not to a slice's.
+                let bytes = arg.how == How::Ref && plain.starts_with("b\"");
+                if open || bytes { typed.clone() } else { plain.clone() }
             }
             _ => self.variable(arg.value),
         };
