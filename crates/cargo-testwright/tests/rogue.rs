@@ -220,7 +220,6 @@ fn searched(report: &Value) -> f64 {
 /// Findings that do not depend on the build or on luck: operation and class.
 const FINDINGS: &[(&str, &str)] = &[
     ("rogue::endless::demand", "out-of-memory"),
-    ("rogue::endless::hoard", "out-of-memory"),
     ("rogue::endless::recurse", "stack-overflow"),
     ("rogue::endless::spin", "hang"),
     ("rogue::memory::double_free", "memory"),
@@ -314,9 +313,14 @@ fn expect_told(report: &Value) {
     assert!(missing.is_empty(), "{missing:?} are no effects of\n{listed}");
     let dismissed: HashSet<_> =
         list_of(report, "dismissed").iter().map(|entry| text(entry, "operation")).collect();
-    // The standard allocator notices neither, so no plain test shows them.
-    for operation in ["rogue::memory::wrong_layout", "rogue::memory::write_out_of_bounds"] {
-        let told = dismissed.contains(operation) || findings.contains(&(operation, "memory"));
+    // The standard allocator notices neither of the last two, so no plain test shows them; on a slow machine the test of the first
+    // reaches its time limit before its memory limit.
+    for (operation, class) in [
+        ("rogue::endless::hoard", "out-of-memory"),
+        ("rogue::memory::wrong_layout", "memory"),
+        ("rogue::memory::write_out_of_bounds", "memory"),
+    ] {
+        let told = dismissed.contains(operation) || findings.contains(&(operation, class));
         assert!(told, "{operation} is not in\n{listed}");
     }
     for operation in HARMLESS {
