@@ -1,7 +1,6 @@
 //! How much of each crate's API has operations, and what its harness costs.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 use testwright_engine::listing::{Figures, listing};
 use testwright_harness::Variant;
@@ -57,9 +56,7 @@ pub fn run(choice: &Choice) -> anyhow::Result<bool> {
 fn survey(listed: &Listed) -> anyhow::Result<Figures> {
     let mut bench = subjects::workbench(listed)?;
     let built = bench.build(&Variant::quick())?;
-    let start = Instant::now();
     let plain = testwright_harness::crate_build_seconds(&bench.subject, &bench.places)?;
-    let _ = start;
     let list = listing(&bench);
     let figures = list.figures;
     let pruned = bench.harness.pruned();

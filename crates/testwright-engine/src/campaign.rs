@@ -116,9 +116,8 @@ impl Campaign<'_> {
         let newer: Mutex<Option<PathBuf>> = Mutex::new(None);
         std::thread::scope(|scope| -> Result<(), EngineError> {
             if quick {
-                let (harness, newer, jobs) = (&self.bench.harness, &newer, self.plan.jobs);
+                let (harness, newer) = (&self.bench.harness, &newer);
                 let short = matches!(self.plan.limit, Limit::Time(limit) if limit < Duration::from_secs(8));
-                let _ = jobs;
                 if !short {
                     scope.spawn(move || {
                         if let Ok(fast) = harness.build(&Variant::fast()) {

@@ -577,7 +577,7 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
             .collect();
         let subject = own && callable.is_some();
         let draft = Draft {
-            path: path_of(function, site),
+            path: function.path.clone(),
             origin: if subject {
                 Origin::Subject(u32::try_from(callable.unwrap_or(0)).expect("few callables"))
             } else {
@@ -842,10 +842,6 @@ pub(crate) enum Site<'t> {
     Free,
     Inherent(&'t Ty),
     Trait(&'t Ty, TraitRef),
-}
-
-fn path_of(function: &Function, _site: &Site<'_>) -> String {
-    function.path.clone()
 }
 
 fn last(path: &str) -> &str {

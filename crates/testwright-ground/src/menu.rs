@@ -121,11 +121,11 @@ pub fn structural(trait_: &TraitRef, flavor: usize) -> Structural {
     };
     let types = match trait_.path.as_str() {
         "std::ops::Fn" | "std::ops::FnMut" | "std::ops::FnOnce" => return Structural::Closure,
-        "std::iter::IntoIterator" => collections(assoc("Item").unwrap_or(&element), flavor),
+        "std::iter::IntoIterator" => collections(assoc("Item").unwrap_or(&element)),
         "std::iter::Iterator"
         | "std::iter::DoubleEndedIterator"
         | "std::iter::ExactSizeIterator"
-        | "std::iter::FusedIterator" => iterators(assoc("Item").unwrap_or(&element), flavor),
+        | "std::iter::FusedIterator" => iterators(assoc("Item").unwrap_or(&element)),
         "std::convert::Into" => match arg() {
             Some(ty) if ty == string() => vec![static_str(), string()],
             Some(ty) => vec![ty],
@@ -198,7 +198,7 @@ fn cursor() -> Ty {
 }
 
 /// What can be handed over as `impl IntoIterator<Item = item>`.
-fn collections(item: &Ty, flavor: usize) -> Vec<Ty> {
+fn collections(item: &Ty) -> Vec<Ty> {
     let mut all = vec![vec_of(item.clone()), filtered(item)];
     if let Ty::Ref { mutable, to, region } = item {
         let slice = |of: Ty| Ty::Ref { region: region.clone(), mutable: *mutable, to: Box::new(of) };
@@ -206,13 +206,13 @@ fn collections(item: &Ty, flavor: usize) -> Vec<Ty> {
         all.insert(1, slice(Ty::Slice(to.clone())));
     }
     all.push(Ty::Array(Box::new(item.clone()), Const::Value("2".to_owned())));
-    all.extend(iterators(item, flavor));
+    all.extend(iterators(item));
     all.push(Ty::adt("std::option::Option", vec![item.clone()]));
     all
 }
 
 /// What can be handed over as `impl Iterator<Item = item>`.
-fn iterators(item: &Ty, flavor: usize) -> Vec<Ty> {
+fn iterators(item: &Ty) -> Vec<Ty> {
     let mut all = vec![into_iter(item), filtered(item)];
     if item.is_int() {
         all.push(Ty::adt("std::ops::Range", vec![item.clone()]));
@@ -234,7 +234,6 @@ fn iterators(item: &Ty, flavor: usize) -> Vec<Ty> {
             args: vec![GenericArg::Region(Region::Erased)],
         });
     }
-    let _ = flavor;
     all
 }
 
