@@ -95,7 +95,10 @@ pub struct GenerateFlags {
     /// Report only, no test files
     #[arg(long)]
     pub no_write: bool,
-    /// Whether `AddressSanitizer` may be used to confirm memory errors
+    /// Where sequences come from: `directed` extends what is new, the others are there to compare with
+    #[arg(long, value_enum, default_value_t = Strategy::Directed)]
+    pub strategy: Strategy,
+    /// Whether to search under `AddressSanitizer` too: if the crate has unsafe code, never, or always
     #[arg(long, value_enum, default_value_t = Sanitizer::Auto)]
     pub sanitizer: Sanitizer,
     /// For people, or as JSON on standard output
@@ -126,6 +129,16 @@ pub struct ReplayFlags {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Deny {
     UndocumentedPanic,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Strategy {
+    /// Extend sequences whose values are new
+    Directed,
+    /// Extend every legal sequence
+    BottomUp,
+    /// Start from nothing each time
+    RandomWalk,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

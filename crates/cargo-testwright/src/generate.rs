@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use testwright_emit::report::Report;
-use testwright_engine::campaign::{Limit, Plan, Progress};
+use testwright_engine::campaign::{Limit, Plan, Progress, Strategy};
 use testwright_engine::{Campaign, EngineError, Outcome, Workbench, prepare};
 use testwright_harness::{Places, Selection};
 
-use crate::flags::{Deny, GenerateFlags, MessageFormat, Sanitizer};
+use crate::flags::{self, Deny, GenerateFlags, MessageFormat, Sanitizer};
 use crate::output::{self, Folders};
 use crate::{exit, package};
 
@@ -84,6 +84,12 @@ fn plan(flags: &GenerateFlags) -> Plan {
         jobs: flags.jobs.map_or_else(cores, usize::from),
         max_findings: flags.max_findings as usize,
         sanitizer: flags.sanitizer != Sanitizer::Never,
+        sanitizer_always: flags.sanitizer == Sanitizer::Always,
+        strategy: match flags.strategy {
+            flags::Strategy::Directed => Strategy::Directed,
+            flags::Strategy::BottomUp => Strategy::BottomUp,
+            flags::Strategy::RandomWalk => Strategy::RandomWalk,
+        },
         command: command_line(flags),
         tool: TOOL.to_owned(),
         deny_undocumented: flags.deny.contains(&Deny::UndocumentedPanic),
@@ -161,12 +167,13 @@ fn paint(progress: &Progress, done: &AtomicBool, human: bool) {
         }
         last = Instant::now();
         let line = format!(
-            "{:>4.0}s  {} sequences, {} calls, {} of {} edges, {} failures seen",
+            "{:>4.0}s  {} sequences, {} calls, {} of {} edges, pool {}, {} failures seen",
             start.elapsed().as_secs_f64(),
             progress.sequences.load(Ordering::Relaxed),
             calls,
             progress.edges.load(Ordering::Relaxed),
             progress.edges_total.load(Ordering::Relaxed),
+            progress.pool.load(Ordering::Relaxed),
             progress.failures.load(Ordering::Relaxed),
         );
         if terminal {

@@ -16,12 +16,15 @@ pub struct Report {
     pub interrupted: bool,
     pub api: ApiFigures,
     pub executions: Executions,
+    pub search: Search,
     pub coverage: Coverage,
     pub findings: Vec<Finding>,
     /// Failures that were seen but that no compiled test reproduced, or that are the caller's fault, counted by reason.
     pub dismissed: Vec<Dismissed>,
     /// What calls tried to do to the world outside.
     pub effects: Vec<Effect>,
+    /// How the calls of each operation went.
+    pub operations: Vec<OperationFigures>,
     pub regression: Regression,
     pub contracts: Vec<serde_json::Value>,
 }
@@ -52,6 +55,31 @@ pub struct Executions {
     pub calls_per_s: f64,
     pub illegal: u64,
     pub restarts: u64,
+}
+
+/// When to stop is the question that users ask first: when did something new come last?
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Search {
+    pub seconds: f64,
+    pub last_new_s: f64,
+    pub last_new_execution: u64,
+    /// Different values that were made, as far as they have fingerprints.
+    pub distinct_values: usize,
+    /// Values that the pool offers at the end.
+    pub pool: usize,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OperationFigures {
+    pub operation: String,
+    /// Calls that were added to sequences; those of sequences that were only extended are not counted.
+    pub calls: u64,
+    pub panics: u64,
+    /// Of a sample of results that are an `Option` or a `Result`: how many, and how many were `Some` or `Ok`.
+    pub looked: u64,
+    pub good: u64,
+    /// Every call panicked, or no result of the sample was `Some` or `Ok`.
+    pub never_succeeded: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,11 +1,11 @@
 //! A finding exists only when its printed test, compiled by the user's compiler and run in a process of its own, shows it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use testwright_emit::{Imports, Printed};
 use testwright_execute::launcher::{self, ExitKind, TestRun};
-use testwright_harness::{Confirm, TestBench, TestSource};
+use testwright_harness::{Confirm, TestBench, TestSource, Variant};
 use testwright_model::operation::Operations;
 use testwright_model::sequence::Sequence;
 
@@ -44,51 +44,96 @@ pub struct Confirmer<'a> {
     pub sanitizer: bool,
 }
 
+/// A failure whose test is to be tried.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<'a> {
+    pub sequence: &'a Sequence,
+    pub failure: &'a Failure,
+    /// The build that showed it.
+    pub variant: Variant,
+    pub name: &'a str,
+}
+
 impl Confirmer<'_> {
-    pub fn confirm(
+    /// Tries each candidate's test under the plainest build first; one compilation serves all that are open.
+    pub fn confirm_all(
         &self,
         operations: &Operations,
-        sequence: &Sequence,
-        failure: &Failure,
-        name: &str,
-    ) -> Result<Confirmation, EngineError> {
-        let printed = testwright_emit::body(operations, sequence, false);
-        let mut last = Confirmation::NotReproduced("was not run".to_owned());
-        for confirm in self.settings(failure) {
-            let source = self.source(name, failure, &printed, confirm);
-            let test = TestSource { name: name.to_owned(), text: source.clone() };
-            let compiled = self.bench.compile(std::slice::from_ref(&test), confirm)?;
-            let executable = match compiled.into_iter().next() {
-                Some(Ok(executable)) => executable,
-                Some(Err(words)) => return Ok(Confirmation::DoesNotCompile(words)),
-                None => return Ok(Confirmation::DoesNotCompile("nothing was compiled".to_owned())),
-            };
-            let run = run_test(&executable, TIMEOUT, self.scratch)?;
-            match shows(failure, &run) {
-                Ok(()) => {
-                    let name = name.to_owned();
-                    return Ok(Confirmation::Confirmed(Box::new(Confirmed { name, source, confirm })));
-                }
-                Err(seen) => last = Confirmation::NotReproduced(seen),
+        candidates: &[Candidate<'_>],
+    ) -> Result<Vec<Confirmation>, EngineError> {
+        let printed: Vec<Printed> = candidates
+            .iter()
+            .map(|candidate| testwright_emit::body(operations, candidate.sequence, false))
+            .collect();
+        let mut verdicts: Vec<Option<Confirmation>> = vec![None; candidates.len()];
+        let settings: Vec<Vec<Confirm>> = candidates.iter().map(|candidate| self.settings(candidate)).collect();
+        let mut all: Vec<Confirm> = Vec::new();
+        for confirm in settings.iter().flatten() {
+            if !all.contains(confirm) {
+                all.push(*confirm);
             }
         }
-        Ok(last)
+        for confirm in all {
+            let open: Vec<usize> = (0..candidates.len())
+                .filter(|index| {
+                    settings[*index].contains(&confirm)
+                        && !matches!(
+                            verdicts[*index],
+                            Some(Confirmation::Confirmed(_) | Confirmation::DoesNotCompile(_))
+                        )
+                })
+                .collect();
+            if open.is_empty() {
+                continue;
+            }
+            let tests: Vec<TestSource> = open
+                .iter()
+                .map(|index| {
+                    let candidate = &candidates[*index];
+                    let text = self.source(candidate.name, candidate.failure, &printed[*index], confirm);
+                    TestSource { name: candidate.name.to_owned(), text }
+                })
+                .collect();
+            let compiled = self.bench.compile(&tests, confirm)?;
+            for ((index, test), compiled) in open.into_iter().zip(tests).zip(compiled) {
+                verdicts[index] = Some(self.verdict(&candidates[index], test, compiled, confirm)?);
+            }
+        }
+        let never = || Confirmation::NotReproduced("was not run".to_owned());
+        Ok(verdicts.into_iter().map(|verdict| verdict.unwrap_or_else(never)).collect())
+    }
+
+    fn verdict(
+        &self,
+        candidate: &Candidate<'_>,
+        test: TestSource,
+        compiled: Result<PathBuf, String>,
+        confirm: Confirm,
+    ) -> Result<Confirmation, EngineError> {
+        let executable = match compiled {
+            Ok(executable) => executable,
+            Err(words) => return Ok(Confirmation::DoesNotCompile(words)),
+        };
+        let run = run_test(&executable, TIMEOUT, self.scratch)?;
+        Ok(match shows(candidate.failure, &run) {
+            Ok(()) => {
+                let TestSource { name, text } = test;
+                Confirmation::Confirmed(Box::new(Confirmed { name, source: text, confirm }))
+            }
+            Err(seen) => Confirmation::NotReproduced(seen),
+        })
     }
 
     /// The builds to try, the plain one first.
-    fn settings(&self, failure: &Failure) -> Vec<Confirm> {
+    fn settings(&self, candidate: &Candidate<'_>) -> Vec<Confirm> {
+        let unchecked = Confirm { overflow_checks: false, debug_assertions: false, ..Confirm::debug() };
         let mut all = vec![Confirm::debug()];
-        if failure.class == "memory" {
-            all.push(Confirm { overflow_checks: false, debug_assertions: false, ..Confirm::debug() });
-            if self.sanitizer {
-                all.push(Confirm { sanitizer: true, ..Confirm::debug() });
-                all.push(Confirm {
-                    overflow_checks: false,
-                    debug_assertions: false,
-                    sanitizer: true,
-                    ..Confirm::debug()
-                });
-            }
+        if candidate.failure.class == "memory" || !candidate.variant.overflow_checks {
+            all.push(unchecked);
+        }
+        if candidate.failure.class == "memory" && self.sanitizer {
+            all.push(Confirm { sanitizer: true, ..Confirm::debug() });
+            all.push(Confirm { sanitizer: true, ..unchecked });
         }
         all
     }

@@ -1,16 +1,21 @@
 //! The campaign: from a selection of the user's to findings and a report.
 //!
-//! [`workbench`] goes down the pipe once (discover, ground, harness); [`campaign`] runs the loop. Strategies ([`direct`]) only
-//! propose sequences, [`judge`] says what an execution means, [`minimise`] shortens, [`confirm`] compiles and runs the test.
+//! [`workbench`] goes down the pipe once (discover, ground, harness); [`campaign`] runs it all, [`search`] is the loop of one job.
+//! Strategies ([`direct`]) only propose sequences, [`judge`] says what an execution means, [`minimise`] shortens, [`confirm`]
+//! compiles and runs the test, [`findings`] goes through all that with each failure.
 
 pub mod campaign;
 pub mod confirm;
 pub mod direct;
 pub mod encode;
 pub mod error;
+pub mod findings;
 pub mod judge;
 pub mod listing;
 pub mod minimise;
+pub mod search;
+mod seen_before;
+mod unsafe_code;
 pub mod workbench;
 
 pub use campaign::{Campaign, Outcome, Plan};

@@ -38,7 +38,7 @@ fn execution(head: Numbers<'_>, sections: &[u8]) -> Result<Execution, Corrupt> {
         status::TRUNCATED => (Ending::Truncated, Phase::Own),
         _ => return Err(Corrupt),
     };
-    let details = if sections.is_empty() { None } else { Some(Box::new(details(sections)?)) };
+    let (details, observed) = details(sections)?;
     Ok(Execution {
         ending,
         phase,
@@ -47,13 +47,21 @@ fn execution(head: Numbers<'_>, sections: &[u8]) -> Result<Execution, Corrupt> {
         flags: head.u16(6),
         kept_bytes: head.u64(16).cast_signed(),
         kept_values: head.u32(24).cast_signed(),
+        observed,
         details,
     })
 }
 
-fn details(bytes: &[u8]) -> Result<Details, Corrupt> {
-    let mut details = Details::default();
+/// Most answers hold observed fingerprints at most, which need no box.
+fn details(bytes: &[u8]) -> Result<(Option<Box<Details>>, Vec<u64>), Corrupt> {
+    let mut boxed: Option<Box<Details>> = None;
+    let mut observed = Vec::new();
     for Section { tag, content } in record::sections(bytes) {
+        if tag == section::OBSERVED {
+            observed = u64s(content);
+            continue;
+        }
+        let details = boxed.get_or_insert_default();
         match tag {
             section::PANIC => details.panic = Some(panic(content)?),
             section::FINGERPRINTS => details.fingerprints = u64s(content),
@@ -65,7 +73,7 @@ fn details(bytes: &[u8]) -> Result<Details, Corrupt> {
             _ => return Err(Corrupt),
         }
     }
-    Ok(details)
+    Ok((boxed, observed))
 }
 
 fn panic(content: &[u8]) -> Result<PanicInfo, Corrupt> {
@@ -217,10 +225,12 @@ mod tests {
             (section::TEXTS, texts),
             (section::NEW_COUNTERS, [3u32, 8].iter().flat_map(|n| n.to_le_bytes()).collect()),
             (section::EFFECTS, effect),
+            (section::OBSERVED, 5u64.to_le_bytes().to_vec()),
         ];
         let mut executions = Vec::new();
         records(&record(0, status::COMPLETED, &sections), 1, &mut executions).unwrap();
         let details = executions[0].details.as_ref().unwrap();
+        assert_eq!(executions[0].observed, [5]);
         assert_eq!(details.fingerprints, [9]);
         assert_eq!(details.texts, [Some("[]".to_owned()), None]);
         assert_eq!(details.new_counters, [3, 8]);

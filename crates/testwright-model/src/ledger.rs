@@ -9,18 +9,29 @@
 use crate::operation::{Operation, Operations, Take, TypeId};
 use crate::sequence::{Arg, How, Step, ValueId};
 
-/// The state of a sequence's values after its last step.
+/// The values of a sequence after its last step.
 #[derive(Clone, Debug)]
 pub struct Ledger<'a> {
     operations: &'a Operations,
-    /// One entry a step; steps that make no value have an ended one.
+    state: State,
+}
+
+/// What a ledger knows, apart from the operations, so that it can be kept with a sequence and joined to another's.
+#[derive(Clone, Debug, Default)]
+pub struct State {
+    /// Steps taken, and values made by them.
+    steps: u32,
+    made: u32,
+    /// The values that are alive, oldest first.
     values: Vec<Value>,
 }
 
 #[derive(Clone, Debug)]
 struct Value {
+    id: ValueId,
     ty: TypeId,
-    alive: bool,
+    /// How many values were made before it.
+    number: u32,
     loans: Vec<Loan>,
 }
 
@@ -46,9 +57,97 @@ pub enum Illegal {
     DropFirst(ValueId),
 }
 
+impl State {
+    /// The steps taken.
+    pub fn steps(&self) -> u32 {
+        self.steps
+    }
+}
+
 impl<'a> Ledger<'a> {
     pub fn new(operations: &'a Operations) -> Self {
-        Ledger { operations, values: Vec::new() }
+        Ledger { operations, state: State::default() }
+    }
+
+    /// Goes on from a state.
+    pub fn resume(operations: &'a Operations, state: State) -> Self {
+        Ledger { operations, state }
+    }
+
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    pub fn into_state(self) -> State {
+        self.state
+    }
+
+    /// Takes all steps of another sequence, whose state at its end is `other`.
+    pub fn absorb(&mut self, other: &State) {
+        let (steps, made) = (self.state.steps, self.state.made);
+        self.state.values.extend(other.values.iter().map(|value| Value {
+            id: ValueId(value.id.0 + steps),
+            ty: value.ty,
+            number: value.number + made,
+            loans: value
+                .loans
+                .iter()
+                .map(|loan| Loan { of: ValueId(loan.of.0 + steps), mutable: loan.mutable })
+                .collect(),
+        }));
+        self.state.steps += other.steps;
+        self.state.made += other.made;
+    }
+
+    /// Keeps track of at most about `most` values: the oldest that neither hold a loan nor are lent are left alone from now
+    /// on, which no rule can mind.
+    pub fn forget_idle(&mut self, most: usize) {
+        let surplus = self.state.values.len().saturating_sub(most);
+        if surplus == 0 {
+            return;
+        }
+        let lent: Vec<ValueId> =
+            self.state.values.iter().flat_map(|value| &value.loans).map(|loan| loan.of).collect();
+        let mut left = surplus;
+        self.state.values.retain(|value| {
+            let idle = left > 0 && value.loans.is_empty() && !lent.contains(&value.id);
+            left -= usize::from(idle);
+            !idle
+        });
+    }
+
+    /// The steps taken.
+    pub fn steps(&self) -> u32 {
+        self.state.steps
+    }
+
+    /// The values made by them.
+    pub fn made(&self) -> u32 {
+        self.state.made
+    }
+
+    /// How many values were made before this one, which must be alive.
+    pub fn number(&self, value: ValueId) -> u32 {
+        self.value(value).number
+    }
+
+    fn place(&self, value: ValueId) -> Option<usize> {
+        self.state.values.binary_search_by_key(&value, |value| value.id).ok()
+    }
+
+    fn value(&self, value: ValueId) -> &Value {
+        &self.state.values[self.place(value).expect("the value is alive")]
+    }
+
+    /// What an alive value may refer to.
+    fn loans(&self, value: ValueId) -> &[Loan] {
+        self.place(value).map_or(&[], |place| &self.state.values[place].loans)
+    }
+
+    fn end(&mut self, value: ValueId) {
+        if let Some(place) = self.place(value) {
+            self.state.values.remove(place);
+        }
     }
 
     /// The ledger after these steps, or the index of the first illegal one.
@@ -61,27 +160,28 @@ impl<'a> Ledger<'a> {
     }
 
     pub fn is_alive(&self, value: ValueId) -> bool {
-        self.values.get(value.0 as usize).is_some_and(|value| value.alive)
+        self.place(value).is_some()
     }
 
+    /// The type of an alive value.
     pub fn ty(&self, value: ValueId) -> TypeId {
-        self.values[value.0 as usize].ty
+        self.value(value).ty
     }
 
     /// Whether the value holds borrows of other values.
     pub fn holds_loans(&self, value: ValueId) -> bool {
-        !self.values[value.0 as usize].loans.is_empty()
+        !self.loans(value).is_empty()
     }
 
     /// Alive values, oldest first.
     pub fn alive(&self) -> impl Iterator<Item = (ValueId, TypeId)> + '_ {
-        (0..).zip(&self.values).filter(|(_, value)| value.alive).map(|(i, value)| (ValueId(i), value.ty))
+        self.state.values.iter().map(|value| (value.id, value.ty))
     }
 
     /// Whether `arg` fits the parameter by type and mode.
     pub fn fits(&self, operation: &Operation, index: usize, arg: Arg) -> bool {
         let param = &operation.params[index];
-        let ty = self.values[arg.value.0 as usize].ty;
+        let ty = self.ty(arg.value);
         match (param.take, arg.how) {
             (Take::Value, How::Copy) => ty == param.ty && self.operations.abilities(ty).copy,
             // An unsized referent: `&mut [T]` is passed on without being given away.
@@ -118,24 +218,31 @@ impl<'a> Ledger<'a> {
             return Err(Illegal::DropFirst(*value));
         }
         for value in ended {
-            self.values[value.0 as usize].alive = false;
+            self.end(value);
         }
-        let made = match step {
-            Step::Literal { ty, .. } => Value { ty: *ty, alive: true, loans: Vec::new() },
+        let (ty, loans) = match step {
+            Step::Literal { ty, .. } => (*ty, Vec::new()),
             Step::Drop(value) | Step::Forget(value) => {
-                self.values[value.0 as usize].alive = false;
-                Value { ty: TypeId(0), alive: false, loans: Vec::new() }
+                self.end(*value);
+                self.state.steps += 1;
+                return Ok(());
             }
-            Step::Call { op, args } => self.call(self.operations.get(*op), args),
+            Step::Call { op, args } => {
+                let operation = self.operations.get(*op);
+                (operation.result, self.call(operation, args))
+            }
             Step::Closure(closure) => {
                 let mut loans = Vec::new();
                 for arg in &closure.captures {
                     self.borrow(*arg, true, true, &mut loans);
                 }
-                Value { ty: closure.ty, alive: true, loans }
+                (closure.ty, loans)
             }
         };
-        self.values.push(made);
+        let (id, number) = (ValueId(self.state.steps), self.state.made);
+        self.state.values.push(Value { id, ty, number, loans });
+        self.state.steps += 1;
+        self.state.made += 1;
         Ok(())
     }
 
@@ -146,8 +253,7 @@ impl<'a> Ledger<'a> {
             .alive()
             .map(|(value, _)| value)
             .filter(|value| {
-                self.needs_drop(*value)
-                    && self.values[value.0 as usize].loans.iter().any(|loan| loan.of > *value)
+                self.needs_drop(*value) && self.loans(*value).iter().any(|loan| loan.of > *value)
             })
             .collect();
         let mut ended = early.clone();
@@ -222,14 +328,13 @@ impl<'a> Ledger<'a> {
 
     /// Adds the alive values that hold a loan of `value` (only mutable ones unless `all`), and all that hold loans of these.
     fn end_borrowers(&self, value: ValueId, all: bool, ended: &mut Vec<ValueId>) {
-        for (holder, _) in self.alive() {
-            let held = &self.values[holder.0 as usize].loans;
-            if holder != value
-                && !ended.contains(&holder)
-                && held.iter().any(|loan| loan.of == value && (all || loan.mutable))
+        for holder in &self.state.values {
+            if holder.id != value
+                && holder.loans.iter().any(|loan| loan.of == value && (all || loan.mutable))
+                && !ended.contains(&holder.id)
             {
-                ended.push(holder);
-                self.end_borrowers(holder, true, ended);
+                ended.push(holder.id);
+                self.end_borrowers(holder.id, true, ended);
             }
         }
     }
@@ -240,7 +345,7 @@ impl<'a> Ledger<'a> {
         while !values.is_empty() {
             let free = values.iter().rposition(|value| {
                 !values.iter().any(|other| {
-                    other != value && self.values[other.0 as usize].loans.iter().any(|l| l.of == *value)
+                    other != value && self.loans(*other).iter().any(|loan| loan.of == *value)
                 })
             });
             ordered.push(values.remove(free.unwrap_or(values.len() - 1)));
@@ -252,8 +357,8 @@ impl<'a> Ledger<'a> {
         self.operations.abilities(self.ty(value)).needs_drop
     }
 
-    /// Effects of a legal call on its arguments; the value it makes.
-    fn call(&mut self, operation: &Operation, args: &[Arg]) -> Value {
+    /// Effects of a legal call on its arguments; the loans of the value it makes.
+    fn call(&mut self, operation: &Operation, args: &[Arg]) -> Vec<Loan> {
         let mut loans = Vec::new();
         for (index, arg) in (0u8..).zip(args) {
             let outer = operation.flow.outer.contains(&index);
@@ -267,15 +372,15 @@ impl<'a> Ledger<'a> {
         }
         for arg in args {
             if arg.how == How::Move {
-                self.values[arg.value.0 as usize].alive = false;
+                self.end(arg.value);
             }
         }
-        Value { ty: operation.result, alive: true, loans }
+        loans
     }
 
     /// The loans that a result gets from one argument: of the argument's own place (`outer`), and what the argument holds (`inner`).
     fn borrow(&self, arg: Arg, outer: bool, inner: bool, loans: &mut Vec<Loan>) {
-        let held = &self.values[arg.value.0 as usize].loans;
+        let held = self.loans(arg.value);
         let mut add = |loan: Loan| {
             if !loans.contains(&loan) {
                 loans.push(loan);
@@ -305,17 +410,18 @@ impl<'a> Ledger<'a> {
         let mut places = vec![value];
         let mut next = 0;
         while next < places.len() {
-            for loan in self.values[places[next].0 as usize].loans.clone() {
+            for loan in self.loans(places[next]) {
                 if loan.mutable && !places.contains(&loan.of) {
                     places.push(loan.of);
                 }
             }
             next += 1;
         }
-        for place in places {
+        for holder in places {
+            let Some(place) = self.place(holder) else { continue };
+            let held = &mut self.state.values[place].loans;
             for loan in loans {
-                let held = &mut self.values[place.0 as usize].loans;
-                if loan.of != place && !held.contains(loan) {
+                if loan.of != holder && !held.contains(loan) {
                     held.push(*loan);
                 }
             }

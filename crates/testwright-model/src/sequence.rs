@@ -103,6 +103,16 @@ impl Step {
         !matches!(self, Step::Drop(_) | Step::Forget(_))
     }
 
+    /// The same step in a sequence that has `by` more steps before it.
+    pub fn shift(&mut self, by: u32) {
+        match self {
+            Step::Call { args, .. } => args.iter_mut().for_each(|arg| arg.value.0 += by),
+            Step::Drop(value) | Step::Forget(value) => value.0 += by,
+            Step::Closure(closure) => closure.captures.iter_mut().for_each(|arg| arg.value.0 += by),
+            Step::Literal { .. } => {}
+        }
+    }
+
     /// The values that the step uses.
     pub fn uses(&self) -> Vec<ValueId> {
         match self {

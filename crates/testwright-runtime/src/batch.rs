@@ -110,6 +110,10 @@ impl Batches {
         if head.flags & flag::EFFECTS != 0 {
             write_effects(response);
         }
+        let observed = self.interpreter.observations.observed();
+        if !observed.is_empty() {
+            response.whole(section::OBSERVED, bytes_of(observed));
+        }
         response.finish(head);
     }
 

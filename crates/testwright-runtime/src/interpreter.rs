@@ -9,7 +9,9 @@ use core::mem::size_of;
 use core::sync::atomic::Ordering::Relaxed;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
-use testwright_wire::code::{BYTES, CALL_BASE, DEREF, DROP, FORGET, INT, MAX_VALUES, MOVE, STR, VALUE, WIDE};
+use testwright_wire::code::{
+    BYTES, CALL_BASE, DEREF, DROP, FORGET, INT, MAX_VALUES, MOVE, OBSERVE, STR, VALUE, WIDE,
+};
 use testwright_wire::layout::{phase, Progress};
 use testwright_wire::record::{status, want};
 
@@ -227,7 +229,7 @@ impl Interpreter {
                 }
             } else {
                 next = next.add(self.small_step(code, next, left)?);
-                if observes && code > FORGET {
+                if observes && code > FORGET && code != OBSERVE {
                     self.observe_made(wants);
                 }
             }
@@ -298,7 +300,7 @@ impl Interpreter {
     /// Any step but a call; returns how many words it took behind its code.
     unsafe fn small_step(&mut self, code: u16, words: *const u16, left: usize) -> Result<usize, Refused> {
         let takes = match code {
-            DROP | FORGET => 1,
+            DROP | FORGET | OBSERVE => 1,
             INT | STR | BYTES => 5,
             WIDE => 9,
             _ => return Err(Refused),
@@ -308,7 +310,11 @@ impl Interpreter {
         }
         let first = *words;
         if takes == 1 {
-            self.end_of(first, code == DROP)?;
+            if code == OBSERVE {
+                self.observe(first)?;
+            } else {
+                self.end_of(first, code == DROP)?;
+            }
             return Ok(takes);
         }
         let ty = self.types.get(first as usize).ok_or(Refused)?;
@@ -342,6 +348,22 @@ impl Interpreter {
             return Err(Refused);
         }
         Ok(bytes)
+    }
+
+    /// Takes the fingerprint of a value that the tool asks for.
+    unsafe fn observe(&mut self, word: u16) -> Result<(), Refused> {
+        let number = (word & VALUE) as usize;
+        if number >= self.count {
+            return Err(Refused);
+        }
+        let value = *self.values.add(number);
+        if value.cell.is_null() {
+            return Err(Refused);
+        }
+        self.begin_observing(number);
+        self.observations.asked(number, value.cell, &self.types[value.ty as usize]);
+        self.progress.phase.store(phase::CALL, Relaxed);
+        Ok(())
     }
 
     unsafe fn end_of(&mut self, word: u16, drops: bool) -> Result<(), Refused> {

@@ -24,6 +24,8 @@ pub struct Observations {
     fingerprint_count: usize,
     results: *mut u64,
     result_count: usize,
+    observed: *mut u64,
+    observed_count: usize,
     texts: *mut u8,
     texts_length: usize,
     /// The texts of the sequence did not fit.
@@ -38,6 +40,8 @@ impl Observations {
             fingerprint_count: 0,
             results: libc::reserve(MAX_VALUES * 8)?.cast(),
             result_count: 0,
+            observed: libc::reserve(MAX_VALUES * 8)?.cast(),
+            observed_count: 0,
             texts: libc::reserve(TEXT_ROOM)?,
             texts_length: 0,
             texts_full: false,
@@ -49,6 +53,7 @@ impl Observations {
         self.under_way = None;
         self.fingerprint_count = 0;
         self.result_count = 0;
+        self.observed_count = 0;
         self.texts_length = 0;
         self.texts_full = false;
     }
@@ -63,6 +68,12 @@ impl Observations {
     pub fn results(&self) -> &[u64] {
         // SAFETY: so many are written.
         unsafe { core::slice::from_raw_parts(self.results, self.result_count) }
+    }
+
+    /// Fingerprints that were asked for singly, in that order.
+    pub fn observed(&self) -> &[u64] {
+        // SAFETY: so many are written.
+        unsafe { core::slice::from_raw_parts(self.observed, self.observed_count) }
     }
 
     /// The content of a texts section.
@@ -100,6 +111,20 @@ impl Observations {
         };
         self.fingerprints.add(number).write(fingerprint);
         self.fingerprint_count = number + 1;
+        self.under_way = None;
+    }
+
+    /// Observes one value; more than there is room for are not kept.
+    ///
+    /// # Safety
+    /// See [`Observations::made`].
+    pub unsafe fn asked(&mut self, number: usize, cell: *const u8, ty: &Type) {
+        self.under_way = Some(number as u32);
+        let fingerprint = ty.fingerprint.map_or(0, |fingerprint| fingerprint(cell));
+        if self.observed_count < MAX_VALUES {
+            self.observed.add(self.observed_count).write(fingerprint);
+            self.observed_count += 1;
+        }
         self.under_way = None;
     }
 

@@ -9,9 +9,10 @@
 //!           | BYTES type offset×2 length×2    a `&'static [u8]` there
 //!           | DROP value              runs the destructor, the value is gone
 //!           | FORGET value            the value is gone, its destructor does not run
+//!           | OBSERVE value           its fingerprint goes into the answer
 //! argument := value index, with the bits below
 //! ```
-//! Every step but DROP and FORGET makes one value; values are numbered from 0 in order, and so are steps (DROP and FORGET count as steps).
+//! Every step but DROP, FORGET and OBSERVE makes one value; values are numbered from 0 in order, and so are steps (all of them).
 //! LENGTH is two words, low first. Multi-word numbers are little endian.
 
 pub const DROP: u16 = 0;
@@ -20,6 +21,7 @@ pub const INT: u16 = 2;
 pub const WIDE: u16 = 3;
 pub const STR: u16 = 4;
 pub const BYTES: u16 = 5;
+pub const OBSERVE: u16 = 6;
 /// The first operation's code. Codes in between are free for closures and repetition.
 pub const CALL_BASE: u16 = 16;
 

@@ -84,6 +84,8 @@ pub mod section {
     pub const COUNTERS: u32 = 6;
     /// [`super::Effect`] records.
     pub const EFFECTS: u32 = 7;
+    /// `u64` an OBSERVE step: the fingerprint of its value then, 0 if it has none.
+    pub const OBSERVED: u32 = 8;
 }
 
 /// Longest `Debug` text that is sent, in bytes.

@@ -1,0 +1,148 @@
+//! Which operation to call next, and which literals to leave alone, by what calls have brought so far.
+
+use std::collections::HashMap;
+
+use rand::Rng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use testwright_model::{Literal, OpId};
+
+/// How the calls of one operation went.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Tally {
+    /// Calls that proposals added, not those of sequences that were only extended.
+    pub calls: u64,
+    pub panics: u64,
+    pub deaths: u32,
+    /// Of the calls that were looked at closely: how many, and how many gave `Ok` or `Some`.
+    pub looked: u64,
+    pub good: u64,
+    /// What it lately brought: new coverage counts most; halves with time.
+    pub credit: f32,
+}
+
+impl Tally {
+    /// Adds another job's figures.
+    pub fn join(&mut self, other: &Tally) {
+        self.calls += other.calls;
+        self.panics += other.panics;
+        self.deaths += other.deaths;
+        self.looked += other.looked;
+        self.good += other.good;
+    }
+}
+
+/// Everything learned about operations.
+#[derive(Debug, Default)]
+pub struct Choice {
+    tallies: Vec<Tally>,
+    /// By operation, argument and class of literal: calls and panics.
+    literals: HashMap<(OpId, u8, u8), (u32, u32)>,
+}
+
+/// Literal arguments of a call that are told apart.
+const ARGUMENTS: u8 = 8;
+
+impl Choice {
+    pub fn new(operations: usize) -> Self {
+        Choice { tallies: vec![Tally::default(); operations], literals: HashMap::new() }
+    }
+
+    /// How many operations there are.
+    pub fn len(&self) -> usize {
+        self.tallies.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.tallies.is_empty()
+    }
+
+    pub fn tally(&self, op: OpId) -> &Tally {
+        &self.tallies[op.0 as usize]
+    }
+
+    pub fn tally_mut(&mut self, op: OpId) -> &mut Tally {
+        &mut self.tallies[op.0 as usize]
+    }
+
+    /// The lower, the sooner an operation should be called.
+    pub fn weight(&self, op: OpId) -> f32 {
+        let tally = self.tally(op);
+        #[expect(clippy::cast_precision_loss, reason = "only compared")]
+        let (calls, panics) = (tally.calls as f32, tally.panics as f32);
+        // A panic costs as much as many calls.
+        (calls + 6.0 * panics) / (1.0 + tally.credit)
+    }
+
+    /// Whether an operation that ended workers is worth another one: ever more rarely.
+    pub fn dares(&self, op: OpId, rng: &mut Xoshiro256PlusPlus) -> bool {
+        let deaths = self.tally(op).deaths;
+        deaths < 2 || rng.random_ratio(1, deaths.saturating_mul(deaths).min(4096))
+    }
+
+    /// A call completed, or panicked.
+    pub fn record(&mut self, op: OpId, classes: u64, panicked: bool) {
+        let tally = self.tally_mut(op);
+        tally.calls += 1;
+        tally.panics += u64::from(panicked);
+        if classes == 0 {
+            return;
+        }
+        for argument in 0..ARGUMENTS {
+            let class = u8::try_from((classes >> (8 * argument)) & 0xff).unwrap_or(0);
+            if class != 0 {
+                let seen = self.literals.entry((op, argument, class)).or_default();
+                seen.0 += 1;
+                seen.1 += u32::from(panicked);
+            }
+        }
+    }
+
+    /// A call ended its worker, which costs as much as thousands of calls.
+    pub fn record_death(&mut self, op: OpId, classes: u64) {
+        self.tally_mut(op).deaths += 1;
+        for _ in 0..8 {
+            self.record(op, classes, true);
+        }
+    }
+
+    pub fn reward(&mut self, op: OpId, amount: f32) {
+        let tally = self.tally_mut(op);
+        tally.credit = (tally.credit + amount).min(64.0);
+    }
+
+    /// Old merits fade.
+    pub fn fade(&mut self) {
+        for tally in &mut self.tallies {
+            tally.credit *= 0.9;
+        }
+    }
+
+    /// Whether to draw another literal instead of this one: it nearly always panicked there.
+    pub fn avoids(&self, op: OpId, argument: usize, literal: &Literal, rng: &mut Xoshiro256PlusPlus) -> bool {
+        let Ok(argument) = u8::try_from(argument) else { return false };
+        let Some((calls, panics)) = self.literals.get(&(op, argument, class(literal))) else { return false };
+        *calls >= 12 && u64::from(*panics) * 10 > u64::from(*calls) * 6 && rng.random_bool(0.92)
+    }
+}
+
+/// The class of a literal as an argument's part of [`super::draft::Fresh::classes`].
+pub fn class_bits(argument: usize, literal: &Literal) -> u64 {
+    if argument < ARGUMENTS as usize { u64::from(class(literal)) << (8 * argument) } else { 0 }
+}
+
+/// Literals of a class tend to do the same: numbers of one size, texts of one length.
+fn class(literal: &Literal) -> u8 {
+    let size = |number: u128| u8::try_from(128 - number.leading_zeros()).unwrap_or(0);
+    match literal {
+        Literal::Bool(value) => 1 + u8::from(*value),
+        Literal::Char(value) => 8 + u8::try_from(value.len_utf8()).unwrap_or(0),
+        Literal::Int(value) if *value < 0 => 100 + size(value.unsigned_abs()).min(100) / 8,
+        Literal::Int(value) => match *value {
+            0..=4 => 16 + u8::try_from(*value).unwrap_or(0),
+            other => 24 + size(other.cast_unsigned()) / 2,
+        },
+        Literal::Float(_) => 15,
+        Literal::Str(text) => 220 + size(text.len() as u128).min(20),
+        Literal::Bytes(bytes) => 220 + size(bytes.len() as u128).min(20),
+    }
+}

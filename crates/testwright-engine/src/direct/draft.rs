@@ -1,0 +1,291 @@
+//! A sequence in the making, checked by the borrow rules and encoded at the same time.
+
+use std::sync::Arc;
+
+use testwright_model::operation::{Operations, Take, TypeId};
+use testwright_model::sequence::{Arg, How, Sequence, Step, ValueId};
+use testwright_model::{Ledger, Literal, OpId, Prim, Ty};
+use testwright_wire::code;
+
+use super::bank::Bank;
+use super::pool::{Entry, Piece};
+
+/// Values that are kept in view.
+const VIEW: usize = 24;
+
+#[derive(Clone, Debug)]
+pub struct Draft<'a> {
+    operations: &'a Operations,
+    pub pieces: Vec<Piece>,
+    pub words: Vec<u16>,
+    pub places: Vec<u32>,
+    pub ledger: Ledger<'a>,
+    pub calls: u32,
+    /// The calls that are not from the pool.
+    pub fresh: Vec<Fresh>,
+}
+
+/// A call that a proposal adds.
+#[derive(Clone, Debug)]
+pub struct Fresh {
+    pub op: OpId,
+    pub args: Vec<Arg>,
+    pub value: ValueId,
+    /// The classes of its literal arguments: see `choice`.
+    pub classes: u64,
+}
+
+/// Lengths to go back to.
+#[derive(Debug)]
+pub struct Mark<'a> {
+    pieces: usize,
+    words: usize,
+    places: usize,
+    fresh: usize,
+    calls: u32,
+    ledger: Ledger<'a>,
+}
+
+impl<'a> Draft<'a> {
+    pub fn new(operations: &'a Operations) -> Self {
+        Draft {
+            operations,
+            pieces: Vec::new(),
+            words: Vec::new(),
+            places: Vec::new(),
+            ledger: Ledger::new(operations),
+            calls: 0,
+            fresh: Vec::new(),
+        }
+    }
+
+    pub fn mark(&self) -> Mark<'a> {
+        Mark {
+            pieces: self.pieces.len(),
+            words: self.words.len(),
+            places: self.places.len(),
+            fresh: self.fresh.len(),
+            calls: self.calls,
+            ledger: self.ledger.clone(),
+        }
+    }
+
+    pub fn go_back(&mut self, mark: Mark<'a>) {
+        self.pieces.truncate(mark.pieces);
+        self.words.truncate(mark.words);
+        self.places.truncate(mark.places);
+        self.fresh.truncate(mark.fresh);
+        self.calls = mark.calls;
+        self.ledger = mark.ledger;
+    }
+
+    /// Appends a pool sequence; the number that its first step has here.
+    pub fn absorb(&mut self, entry: &Arc<Entry>) -> u32 {
+        let (steps, made) = (self.ledger.steps(), self.ledger.made());
+        let base = u32::try_from(self.words.len()).unwrap_or(u32::MAX);
+        self.words.extend_from_slice(&entry.words);
+        let number = u16::try_from(made).unwrap_or(u16::MAX);
+        for place in &entry.places {
+            self.words[(base + place) as usize] += number;
+        }
+        self.places.extend(entry.places.iter().map(|place| place + base));
+        self.pieces.push(Piece::Shared(Arc::clone(entry), steps));
+        self.calls += entry.calls;
+        self.ledger.absorb(&entry.state);
+        steps
+    }
+
+    /// Appends a step, after the drops that it needs.
+    pub fn take(&mut self, step: Step, bank: &mut Bank) -> Option<ValueId> {
+        for value in self.ledger.drops_before(&step).ok()? {
+            self.append(Step::Drop(value), bank)?;
+        }
+        self.append(step, bank)
+    }
+
+    fn append(&mut self, step: Step, bank: &mut Bank) -> Option<ValueId> {
+        let id = ValueId(self.ledger.steps());
+        if self.ledger.made() >= 16_000 {
+            return None;
+        }
+        let start = (self.words.len(), self.places.len());
+        if !self.encode(&step, bank) {
+            self.words.truncate(start.0);
+            self.places.truncate(start.1);
+            return None;
+        }
+        if self.ledger.step(&step).is_err() {
+            self.words.truncate(start.0);
+            self.places.truncate(start.1);
+            return None;
+        }
+        self.calls += u32::from(matches!(step, Step::Call { .. }));
+        self.pieces.push(Piece::Own(step));
+        Some(id)
+    }
+
+    fn encode(&mut self, step: &Step, bank: &mut Bank) -> bool {
+        match step {
+            Step::Call { op, args } => {
+                let operation = self.operations.get(*op);
+                self.words.push(code::CALL_BASE + u16::try_from(op.0).unwrap_or(u16::MAX));
+                for (param, arg) in operation.params.iter().zip(args) {
+                    if !self.ledger.is_alive(arg.value) {
+                        return false;
+                    }
+                    let bits = match (arg.how, param.take) {
+                        (How::Move, _) => code::MOVE,
+                        (How::Reborrow | How::ReborrowMut, Take::Shared | Take::Mut) => code::DEREF,
+                        _ => 0,
+                    };
+                    self.value_word(arg.value, bits);
+                }
+            }
+            Step::Literal { ty, value } => return self.literal(*ty, value, bank),
+            Step::Drop(value) => {
+                self.words.push(code::DROP);
+                self.value_word(*value, 0);
+            }
+            Step::Forget(value) => {
+                self.words.push(code::FORGET);
+                self.value_word(*value, 0);
+            }
+            Step::Closure(_) => return false,
+        }
+        true
+    }
+
+    fn value_word(&mut self, value: ValueId, bits: u16) {
+        self.places.push(u32::try_from(self.words.len()).unwrap_or(u32::MAX));
+        let number = u16::try_from(self.ledger.number(value)).unwrap_or(code::VALUE);
+        self.words.push((number & code::VALUE) | bits);
+    }
+
+    fn literal(&mut self, ty: TypeId, value: &Literal, bank: &mut Bank) -> bool {
+        let number = u16::try_from(ty.0).unwrap_or(u16::MAX);
+        let (code, bits, words) = match value {
+            Literal::Bool(value) => (code::INT, u128::from(*value), 4),
+            Literal::Char(value) => (code::INT, u128::from(u32::from(*value)), 4),
+            Literal::Float(bits) => (code::INT, u128::from(*bits), 4),
+            Literal::Int(value) => match self.operations.ty(ty) {
+                Ty::Prim(Prim::I128 | Prim::U128) => (code::WIDE, value.cast_unsigned(), 8),
+                _ => (code::INT, value.cast_unsigned(), 4),
+            },
+            Literal::Str(text) => match bank.place(text.as_bytes()) {
+                Some((offset, length)) => {
+                    (code::STR, u128::from(offset) | (u128::from(length) << 32), 4)
+                }
+                None => return false,
+            },
+            Literal::Bytes(bytes) => match bank.place(bytes) {
+                Some((offset, length)) => {
+                    (code::BYTES, u128::from(offset) | (u128::from(length) << 32), 4)
+                }
+                None => return false,
+            },
+        };
+        self.words.extend_from_slice(&[code, number]);
+        for word in 0..words {
+            #[expect(clippy::cast_possible_truncation, reason = "word by word")]
+            self.words.push((bits >> (16 * word)) as u16);
+        }
+        true
+    }
+
+    /// The sequence as steps, with the drops that the end of the scope would do in the wrong order.
+    pub fn finished(&self) -> Sequence {
+        let mut sequence = super::pool::flatten(&self.pieces);
+        for value in self.ledger.drops_at_end() {
+            sequence.push(Step::Drop(value));
+        }
+        sequence
+    }
+
+    /// A proposal from the draft, which observes what the new calls made and changed.
+    pub fn propose(mut self) -> Proposal {
+        let mut observed: Vec<ValueId> = Vec::new();
+        for fresh in self.fresh.iter().rev() {
+            let changed = fresh.args.iter().filter(|arg| matches!(arg.how, How::RefMut));
+            for value in changed.map(|arg| arg.value).chain([fresh.value]) {
+                if observed.len() < OBSERVED && !observed.contains(&value) && self.ledger.is_alive(value) {
+                    observed.push(value);
+                }
+            }
+        }
+        let observed: Vec<Observed> = observed
+            .into_iter()
+            .map(|value| Observed { value, ty: self.ledger.ty(value), number: self.number(value) })
+            .collect();
+        let drops = self.ledger.drops_at_end();
+        let drops = drops.into_iter().map(|value| (value, self.number(value))).collect();
+        self.ledger.forget_idle(VIEW);
+        Proposal {
+            entry: Arc::new(Entry {
+                pieces: self.pieces,
+                words: self.words.into_boxed_slice(),
+                places: self.places.into_boxed_slice(),
+                calls: self.calls,
+                state: self.ledger.into_state(),
+            }),
+            observed,
+            drops,
+            fresh: self.fresh,
+        }
+    }
+
+    fn number(&self, value: ValueId) -> u16 {
+        u16::try_from(self.ledger.number(value)).unwrap_or(code::VALUE) & code::VALUE
+    }
+}
+
+/// Values whose fingerprints a proposal asks for, at most.
+const OBSERVED: usize = 5;
+
+#[derive(Clone, Copy, Debug)]
+pub struct Observed {
+    pub value: ValueId,
+    pub ty: TypeId,
+    number: u16,
+}
+
+/// A sequence to run, and what to look at.
+#[derive(Debug)]
+pub struct Proposal {
+    pub entry: Arc<Entry>,
+    pub observed: Vec<Observed>,
+    /// Values to drop at the very end, in this order.
+    drops: Vec<(ValueId, u16)>,
+    pub fresh: Vec<Fresh>,
+}
+
+impl Proposal {
+    /// Appends the proposal's code.
+    pub fn encode(&self, words: &mut Vec<u16>) {
+        let length = self.entry.words.len() + 2 * (self.observed.len() + self.drops.len());
+        #[expect(clippy::cast_possible_truncation, reason = "word by word")]
+        words.extend_from_slice(&[length as u16, (length >> 16) as u16]);
+        words.extend_from_slice(&self.entry.words);
+        for observed in &self.observed {
+            words.extend_from_slice(&[code::OBSERVE, observed.number]);
+        }
+        for (_, number) in &self.drops {
+            words.extend_from_slice(&[code::DROP, *number]);
+        }
+    }
+
+    /// The steps as run; observations are not among them.
+    pub fn sequence(&self) -> Sequence {
+        let mut sequence = super::pool::flatten(&self.entry.pieces);
+        for (value, _) in &self.drops {
+            sequence.push(Step::Drop(*value));
+        }
+        sequence
+    }
+
+    /// The worker counts observations as steps; the number of a step in [`Proposal::sequence`].
+    pub fn step(&self, executed: u32) -> u32 {
+        let steps = self.entry.state.steps();
+        let observed = u32::try_from(self.observed.len()).unwrap_or(0);
+        if executed < steps { executed } else { executed.saturating_sub(observed).max(steps) }
+    }
+}

@@ -1,0 +1,718 @@
+//! The directed random strategy: legal sequences by picking operations and finding or making their arguments.
+//!
+//! It proposes and never runs. Every step goes through the [`Ledger`], so that each proposal is also a legal program. With a
+//! pool, proposals extend sequences that ran before ([`pool`]); without one they are random walks.
+
+pub mod bank;
+pub mod choice;
+pub mod draft;
+pub mod pool;
+
+use std::collections::{HashMap, HashSet};
+
+use rand::Rng;
+use rand::seq::IndexedRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use testwright_ground::reach::is_literal;
+use testwright_model::operation::{Operations, Origin, Take, TypeId};
+use testwright_model::sequence::{Arg, How, Sequence, Step, ValueId};
+use testwright_model::{Ledger, Literal, OpId, Prim, Ty};
+
+use bank::Bank;
+use choice::Choice;
+use draft::{Draft, Fresh, Proposal};
+use pool::Pool;
+
+/// What the strategy knows of the operations.
+#[derive(Debug)]
+pub struct Maker<'a> {
+    operations: &'a Operations,
+    /// Operations that make a value of the type, cheapest first.
+    makers: HashMap<TypeId, Vec<OpId>>,
+    /// Operations that take a value of the type or a borrow of one.
+    takers: HashMap<TypeId, Vec<OpId>>,
+    /// How many steps it takes at least to make a value.
+    cost: HashMap<TypeId, u32>,
+    /// By type, the types of references to it: shared and mutable ones.
+    references: HashMap<TypeId, Vec<(TypeId, bool)>>,
+    /// One list of operations for each callable of the subject, so that callables have equal chances.
+    families: Vec<Vec<OpId>>,
+    others: Vec<OpId>,
+    /// Integers stay small, so that no capacity or length asked for costs more than the call.
+    modest: bool,
+}
+
+/// What a proposal is made with.
+#[derive(Debug)]
+pub struct Means<'m> {
+    pub rng: &'m mut Xoshiro256PlusPlus,
+    pub bank: &'m mut Bank,
+    pub choice: &'m Choice,
+    pub pool: Option<&'m Pool>,
+}
+
+/// Arguments of arguments of arguments, at most.
+const DEPTH: u32 = 8;
+/// Calls that a proposal adds, apart from repetition.
+const BURST: u32 = 10;
+/// No sequence becomes longer.
+const LONGEST: u32 = 300;
+/// A repeated call is repeated so often at most.
+const REPEATS: u32 = 100;
+
+impl<'a> Maker<'a> {
+    pub fn new(operations: &'a Operations, usable: &HashSet<OpId>) -> Self {
+        let mut references: HashMap<TypeId, Vec<(TypeId, bool)>> = HashMap::new();
+        for (ty, id) in operations.types.iter().zip(0..) {
+            if let Ty::Ref { mutable, to, .. } = ty {
+                if let Some(target) = operations.find_type(to) {
+                    references.entry(target).or_default().push((TypeId(id), *mutable));
+                }
+            }
+        }
+        let mut maker = Maker {
+            operations,
+            makers: HashMap::new(),
+            takers: HashMap::new(),
+            cost: HashMap::new(),
+            references,
+            families: Vec::new(),
+            others: Vec::new(),
+            modest: false,
+        };
+        let mut ids: Vec<OpId> = usable.iter().copied().collect();
+        ids.sort_unstable();
+        maker.costs(&ids);
+        maker.index_takers(&ids);
+        let mut families: HashMap<u32, Vec<OpId>> = HashMap::new();
+        for id in ids {
+            match operations.get(id).origin {
+                Origin::Subject(callable) => families.entry(callable).or_default().push(id),
+                _ => maker.others.push(id),
+            }
+        }
+        let mut families: Vec<(u32, Vec<OpId>)> = families.into_iter().collect();
+        families.sort_unstable();
+        maker.families = families.into_iter().map(|(_, family)| family).collect();
+        maker
+    }
+
+    /// With small integers only.
+    #[must_use]
+    pub fn modest(mut self) -> Self {
+        self.modest = true;
+        self
+    }
+
+    fn index_takers(&mut self, ids: &[OpId]) {
+        for id in ids {
+            let operation = self.operations.get(*id);
+            for param in &operation.params {
+                if is_literal(self.operations.ty(param.ty)) {
+                    continue;
+                }
+                let mut fitting = vec![param.ty];
+                if param.take != Take::Value {
+                    let references = self.references.get(&param.ty).into_iter().flatten();
+                    fitting.extend(
+                        references
+                            .filter(|(_, mutable)| param.take == Take::Shared || *mutable)
+                            .map(|(ty, _)| *ty),
+                    );
+                }
+                for ty in fitting {
+                    let takers = self.takers.entry(ty).or_default();
+                    if takers.last() != Some(id) {
+                        takers.push(*id);
+                    }
+                }
+            }
+        }
+    }
+
+    fn costs(&mut self, ids: &[OpId]) {
+        for (ty, id) in self.operations.types.iter().zip(0..) {
+            if is_literal(ty) {
+                self.cost.insert(TypeId(id), 1);
+            }
+        }
+        loop {
+            let mut changed = false;
+            for id in ids {
+                let operation = self.operations.get(*id);
+                let cost = operation.params.iter().try_fold(1u32, |sum, param| {
+                    self.argument_cost(param.take, param.ty).map(|cost| sum.saturating_add(cost))
+                });
+                let Some(cost) = cost else { continue };
+                let known = self.cost.entry(operation.result).or_insert(u32::MAX);
+                if cost < *known {
+                    *known = cost;
+                    changed = true;
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        for id in ids {
+            self.makers.entry(self.operations.get(*id).result).or_default().push(*id);
+        }
+        for makers in self.makers.values_mut() {
+            let total = |id: &OpId| {
+                self.operations.get(*id).params.iter().fold(1u32, |sum, param| {
+                    let mut cost = self.cost.get(&param.ty).copied().unwrap_or(u32::MAX);
+                    for (reference, _) in self.references.get(&param.ty).into_iter().flatten() {
+                        cost = cost.min(self.cost.get(reference).copied().unwrap_or(u32::MAX));
+                    }
+                    sum.saturating_add(cost)
+                })
+            };
+            makers.sort_by_key(total);
+        }
+    }
+
+    fn argument_cost(&self, take: Take, ty: TypeId) -> Option<u32> {
+        let mut best = self.cost.get(&ty).copied();
+        if take != Take::Value {
+            for (reference, mutable) in self.references.get(&ty).into_iter().flatten() {
+                if take == Take::Shared || *mutable {
+                    best = match (best, self.cost.get(reference)) {
+                        (Some(a), Some(b)) => Some(a.min(*b)),
+                        (a, b) => a.or(b.copied()),
+                    };
+                }
+            }
+        }
+        best.filter(|cost| *cost < u32::MAX)
+    }
+
+    /// A legal sequence of about `length` calls of the subject; if `goal` is given, it ends with that operation.
+    pub fn sequence(
+        &self,
+        rng: &mut Xoshiro256PlusPlus,
+        length: usize,
+        goal: Option<OpId>,
+    ) -> Option<Sequence> {
+        let (choice, mut bank) = (Choice::new(self.operations.operations.len()), Bank::default());
+        let mut means = Means { rng, bank: &mut bank, choice: &choice, pool: None };
+        let mut draft = Draft::new(self.operations);
+        self.walk(&mut draft, &mut means, length);
+        if let Some(goal) = goal {
+            (0..20).find_map(|_| self.call(&mut draft, &mut means, goal, DEPTH))?;
+        }
+        let sequence = draft.finished();
+        (!sequence.is_empty()).then_some(sequence)
+    }
+
+    fn walk(&self, draft: &mut Draft<'a>, means: &mut Means<'_>, length: usize) {
+        let mut tries = 0;
+        let mut calls = 0;
+        while calls < length && tries < 4 * length {
+            tries += 1;
+            let op = self.pick(means);
+            if self.call(draft, means, op, DEPTH).is_some() {
+                calls += 1;
+            }
+        }
+    }
+
+    /// A sequence from nothing, a random walk.
+    pub fn propose_walk(&self, means: &mut Means<'_>) -> Option<Proposal> {
+        let mut draft = Draft::new(self.operations);
+        let length = means.rng.random_range(1..=16);
+        self.walk(&mut draft, means, length);
+        (draft.calls > 0).then(|| draft.propose())
+    }
+
+    /// A proposal that begins with `goal`, or with an operation that is due.
+    pub fn propose(&self, means: &mut Means<'_>, goal: Option<OpId>) -> Option<Proposal> {
+        let mut draft = Draft::new(self.operations);
+        let first = goal.unwrap_or_else(|| self.pick(means));
+        self.call(&mut draft, means, first, DEPTH)?;
+        let mut more = 0;
+        while more < BURST && means.rng.random_bool(0.65) {
+            more += 1;
+            let next = if means.rng.random_bool(0.8) { self.follow(&draft, means) } else { None };
+            let next = next.unwrap_or_else(|| self.pick(means));
+            self.call(&mut draft, means, next, DEPTH);
+        }
+        if means.rng.random_ratio(1, 8) {
+            self.repeat(&mut draft, means);
+        }
+        Some(draft.propose())
+    }
+
+    /// An operation of the subject: of a few drawn ones, that which has been exercised least for what it brought.
+    fn pick(&self, means: &mut Means<'_>) -> OpId {
+        let subject = !self.families.is_empty() && (self.others.is_empty() || means.rng.random_bool(0.85));
+        for _ in 0..8 {
+            let mut best: Option<OpId> = None;
+            let draws = means.rng.random_range(1..=3);
+            for _ in 0..draws {
+                let op = if subject {
+                    let family = self.families.choose(means.rng).expect("not empty");
+                    *family.choose(means.rng).expect("families are not empty")
+                } else {
+                    *self.others.choose(means.rng).expect("there is an operation")
+                };
+                if best.is_none_or(|best| means.choice.weight(op) < means.choice.weight(best)) {
+                    best = Some(op);
+                }
+            }
+            if let Some(op) = best.filter(|op| means.choice.dares(*op, means.rng)) {
+                return op;
+            }
+        }
+        *self.families.iter().flatten().chain(&self.others).next().expect("there is an operation")
+    }
+
+    /// An operation that does something with a value at hand.
+    fn follow(&self, draft: &Draft<'a>, means: &mut Means<'_>) -> Option<OpId> {
+        let mut takers: Option<&Vec<OpId>> = None;
+        let mut seen = 0;
+        for (_, ty) in draft.ledger.alive() {
+            if let Some(candidates) = self.takers.get(&ty) {
+                seen += 1;
+                if means.rng.random_ratio(1, seen) {
+                    takers = Some(candidates);
+                }
+            }
+        }
+        let takers = takers?;
+        let (one, other) = (*takers.choose(means.rng)?, *takers.choose(means.rng)?);
+        let better = if means.choice.weight(one) <= means.choice.weight(other) { one } else { other };
+        Some(better).filter(|op| means.choice.dares(*op, means.rng))
+    }
+
+    /// Repeats the last new calls: with the same arguments where they are still there, else with others.
+    fn repeat(&self, draft: &mut Draft<'a>, means: &mut Means<'_>) {
+        let span = means.rng.random_range(1..=3).min(draft.fresh.len());
+        let times = means.rng.random_range(1..=REPEATS);
+        for _ in 0..times {
+            if draft.calls > LONGEST || draft.fresh.len() < span {
+                return;
+            }
+            let from = draft.fresh.len() - span;
+            let calls: Vec<Fresh> = draft.fresh[from..].to_vec();
+            let mut renamed: Vec<(ValueId, ValueId)> = Vec::new();
+            for call in calls {
+                let mark = draft.mark();
+                let Some(value) = self.again(draft, means, &call, &renamed) else {
+                    draft.go_back(mark);
+                    return;
+                };
+                renamed.push((call.value, value));
+            }
+        }
+    }
+
+    fn again(
+        &self,
+        draft: &mut Draft<'a>,
+        means: &mut Means<'_>,
+        call: &Fresh,
+        renamed: &[(ValueId, ValueId)],
+    ) -> Option<ValueId> {
+        let mut classes = call.classes;
+        let mut args = Vec::with_capacity(call.args.len());
+        for (index, arg) in call.args.iter().enumerate() {
+            let value = renamed.iter().find(|(old, _)| *old == arg.value).map_or(arg.value, |(_, new)| *new);
+            let literal = is_literal(self.operations.ty(self.operations.get(call.op).params[index].ty));
+            let keep = draft.ledger.is_alive(value) && !(literal && means.rng.random_bool(0.5));
+            if keep {
+                args.push(Arg { value, how: arg.how });
+            } else {
+                classes = 0;
+                args.push(self.argument(draft, means, call.op, index, &args, &mut classes, 3)?);
+            }
+        }
+        self.append(draft, means, call.op, args, classes)
+    }
+
+    /// Appends a call with all that it needs; leaves the draft as it was if that fails.
+    fn call(
+        &self,
+        draft: &mut Draft<'a>,
+        means: &mut Means<'_>,
+        op: OpId,
+        depth: u32,
+    ) -> Option<ValueId> {
+        let mark = draft.mark();
+        let made = self.try_call(draft, means, op, depth);
+        if made.is_none() {
+            draft.go_back(mark);
+        }
+        made
+    }
+
+    fn try_call(
+        &self,
+        draft: &mut Draft<'a>,
+        means: &mut Means<'_>,
+        op: OpId,
+        depth: u32,
+    ) -> Option<ValueId> {
+        let operation = self.operations.get(op);
+        let mut args: Vec<Arg> = Vec::with_capacity(operation.params.len());
+        let mut classes = 0;
+        for index in 0..operation.params.len() {
+            let arg = self.argument(draft, means, op, index, &args, &mut classes, depth)?;
+            args.push(arg);
+        }
+        self.append(draft, means, op, args, classes)
+    }
+
+    fn append(
+        &self,
+        draft: &mut Draft<'a>,
+        means: &mut Means<'_>,
+        op: OpId,
+        args: Vec<Arg>,
+        classes: u64,
+    ) -> Option<ValueId> {
+        let value = draft.take(Step::Call { op, args: args.clone() }, means.bank)?;
+        draft.fresh.push(Fresh { op, args, value, classes });
+        Some(value)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one place of one call, and what it may be made of")]
+    fn argument(
+        &self,
+        draft: &mut Draft<'a>,
+        means: &mut Means<'_>,
+        op: OpId,
+        index: usize,
+        others: &[Arg],
+        classes: &mut u64,
+        depth: u32,
+    ) -> Option<Arg> {
+        let literal = is_literal(self.operations.ty(self.operations.get(op).params[index].ty));
+        // Literals are cheap: mostly take a new one.
+        if means.rng.random_bool(if literal { 0.3 } else { 0.8 }) {
+            if let Some(arg) = self.find(draft, means, op, index, others) {
+                return Some(arg);
+            }
+        }
+        if !literal || means.rng.random_ratio(1, 12) {
+            if let Some(arg) = self.from_pool(draft, means, op, index) {
+                return Some(arg);
+            }
+        }
+        self.make(draft, means, op, index, classes, depth)
+            .or_else(|| self.find(draft, means, op, index, others))
+    }
+
+    /// An argument from the values at hand.
+    fn find(
+        &self,
+        draft: &Draft<'a>,
+        means: &mut Means<'_>,
+        op: OpId,
+        index: usize,
+        others: &[Arg],
+    ) -> Option<Arg> {
+        let param = &self.operations.get(op).params[index];
+        let mut found = None;
+        let mut fitting = 0;
+        for (value, ty) in draft.ledger.alive() {
+            let Some(how) = self.way(param.take, param.ty, ty) else { continue };
+            let taken = others
+                .iter()
+                .any(|other| other.value == value && (is_exclusive(how) || is_exclusive(other.how)));
+            if !taken {
+                fitting += 1;
+                if means.rng.random_ratio(1, fitting) {
+                    found = Some(Arg { value, how });
+                }
+            }
+        }
+        found
+    }
+
+    /// An argument by a sequence of the pool.
+    fn from_pool(
+        &self,
+        draft: &mut Draft<'a>,
+        means: &mut Means<'_>,
+        op: OpId,
+        index: usize,
+    ) -> Option<Arg> {
+        let pool = means.pool?;
+        let param = &self.operations.get(op).params[index];
+        let mut ty = param.ty;
+        if param.take != Take::Value {
+            let references = self.references.get(&param.ty).map_or(&[][..], Vec::as_slice);
+            let fits = |mutable: bool| param.take == Take::Shared || mutable;
+            if let Some((reference, mutable)) = references.choose(means.rng) {
+                if fits(*mutable) && means.rng.random_ratio(1, 4) {
+                    ty = *reference;
+                }
+            }
+        }
+        let offer = pool.choose(ty, means.rng)?;
+        if draft.calls + offer.entry.calls > LONGEST {
+            return None;
+        }
+        let first = draft.absorb(&offer.entry);
+        let value = ValueId(offer.value.0 + first);
+        let how = self.way(param.take, param.ty, ty)?;
+        draft.ledger.is_alive(value).then_some(Arg { value, how })
+    }
+
+    /// How a value of type `ty` can be passed for a parameter.
+    fn way(&self, take: Take, wanted: TypeId, ty: TypeId) -> Option<How> {
+        if ty == wanted {
+            return Some(match take {
+                Take::Value if self.operations.abilities(ty).copy => How::Copy,
+                Take::Value if matches!(self.operations.ty(ty), Ty::Ref { mutable: true, .. }) => {
+                    How::ReborrowMut
+                }
+                Take::Value => How::Move,
+                Take::Shared => How::Ref,
+                Take::Mut => How::RefMut,
+            });
+        }
+        if take == Take::Value {
+            return None;
+        }
+        let (_, mutable) = self.references.get(&wanted)?.iter().find(|(id, _)| *id == ty)?;
+        match take {
+            Take::Shared => Some(How::Reborrow),
+            Take::Mut if *mutable => Some(How::ReborrowMut),
+            _ => None,
+        }
+    }
+
+    /// A new value for a parameter.
+    fn make(
+        &self,
+        draft: &mut Draft<'a>,
+        means: &mut Means<'_>,
+        op: OpId,
+        index: usize,
+        classes: &mut u64,
+        depth: u32,
+    ) -> Option<Arg> {
+        let param = &self.operations.get(op).params[index];
+        let mut wanted = vec![param.ty];
+        if param.take != Take::Value {
+            for (reference, mutable) in self.references.get(&param.ty).into_iter().flatten() {
+                if (param.take == Take::Shared || *mutable) && self.cost.contains_key(reference) {
+                    wanted.push(*reference);
+                }
+            }
+        }
+        wanted.retain(|ty| self.cost.contains_key(ty));
+        let ty = if param.ty == *wanted.first()? && means.rng.random_bool(0.8) {
+            param.ty
+        } else {
+            *wanted.choose(means.rng)?
+        };
+        let how = self.way(param.take, param.ty, ty)?;
+        if self.writes_literal(ty, means) {
+            let mut literal = self.literal(ty, means);
+            for _ in 0..3 {
+                if !means.choice.avoids(op, index, &literal, means.rng) {
+                    break;
+                }
+                literal = self.literal(ty, means);
+            }
+            *classes |= choice::class_bits(index, &literal);
+            let value = draft.take(Step::Literal { ty, value: literal }, means.bank)?;
+            return Some(Arg { value, how });
+        }
+        let value = self.value(draft, means, ty, depth)?;
+        Some(Arg { value, how })
+    }
+
+    fn writes_literal(&self, ty: TypeId, means: &mut Means<'_>) -> bool {
+        is_literal(self.operations.ty(ty))
+            && (means.rng.random_bool(0.92) || !self.makers.contains_key(&ty))
+    }
+
+    fn literal(&self, ty: TypeId, means: &mut Means<'_>) -> Literal {
+        match self.operations.ty(ty) {
+            ty if self.modest && ty.is_int() => Literal::Int(means.rng.random_range(0..32)),
+            ty => {
+                let literal = literal_of(ty, means.rng);
+                match literal {
+                    Literal::Str(text) if means.bank.is_full() => {
+                        let known = means.bank.any(means.rng).and_then(|bytes| str::from_utf8(bytes).ok());
+                        Literal::Str(known.map_or(text, str::to_owned))
+                    }
+                    Literal::Bytes(bytes) if means.bank.is_full() => {
+                        Literal::Bytes(means.bank.any(means.rng).map_or(bytes, <[u8]>::to_vec))
+                    }
+                    other => other,
+                }
+            }
+        }
+    }
+
+    fn value(
+        &self,
+        draft: &mut Draft<'a>,
+        means: &mut Means<'_>,
+        ty: TypeId,
+        depth: u32,
+    ) -> Option<ValueId> {
+        let makers = self.makers.get(&ty)?;
+        if depth == 0 {
+            return None;
+        }
+        // Near the bottom only the cheapest ways lead anywhere.
+        let choices = if depth < 4 { &makers[..makers.len().min(2)] } else { makers };
+        for _ in 0..3 {
+            let op = *choices.choose(means.rng)?;
+            if means.choice.dares(op, means.rng) {
+                if let Some(value) = self.call(draft, means, op, depth - 1) {
+                    return Some(value);
+                }
+            }
+        }
+        None
+    }
+}
+
+fn is_exclusive(how: How) -> bool {
+    matches!(how, How::Move | How::RefMut | How::ReborrowMut)
+}
+
+/// Steps that are made legal again.
+struct Repair<'a> {
+    sequence: Sequence,
+    ledger: Ledger<'a>,
+}
+
+impl Repair<'_> {
+    /// Appends a step, after the drops that it needs.
+    fn take(&mut self, step: Step) -> Option<ValueId> {
+        for value in self.ledger.drops_before(&step).ok()? {
+            let drop = Step::Drop(value);
+            self.ledger.step(&drop).ok()?;
+            self.sequence.push(drop);
+        }
+        self.ledger.step(&step).ok()?;
+        Some(self.sequence.push(step))
+    }
+}
+
+/// Appends the drops that the end of the scope would do in the wrong order.
+fn finish(draft: &mut Repair<'_>) {
+    for value in draft.ledger.drops_at_end() {
+        let drop = Step::Drop(value);
+        if draft.ledger.step(&drop).is_ok() {
+            draft.sequence.push(drop);
+        }
+    }
+}
+
+/// Makes a list of steps legal again: adds the drops that it needs, or says that it cannot be.
+pub fn repair(operations: &Operations, steps: &[Step]) -> Option<Sequence> {
+    let mut draft = Repair { sequence: Sequence::default(), ledger: Ledger::new(operations) };
+    let mut moved: Vec<Option<ValueId>> = Vec::with_capacity(steps.len());
+    for step in steps {
+        let renumber = |value: ValueId| moved.get(value.0 as usize).copied().flatten();
+        let step = match step {
+            Step::Call { op, args } => {
+                let args: Option<Vec<Arg>> =
+                    args.iter().map(|arg| Some(Arg { value: renumber(arg.value)?, how: arg.how })).collect();
+                Step::Call { op: *op, args: args? }
+            }
+            // Drops are put back where they are needed.
+            Step::Drop(value) | Step::Forget(value) => {
+                if let Some(value) = renumber(*value).filter(|value| draft.ledger.is_alive(*value)) {
+                    let step =
+                        if matches!(step, Step::Drop(_)) { Step::Drop(value) } else { Step::Forget(value) };
+                    draft.take(step)?;
+                }
+                moved.push(None);
+                continue;
+            }
+            other => other.clone(),
+        };
+        moved.push(Some(draft.take(step)?));
+    }
+    finish(&mut draft);
+    Some(draft.sequence)
+}
+
+/// A literal of a type for which [`is_literal`] holds.
+fn literal_of(ty: &Ty, rng: &mut Xoshiro256PlusPlus) -> Literal {
+    match ty {
+        Ty::Prim(Prim::Bool) => Literal::Bool(rng.random()),
+        Ty::Prim(Prim::Char) => {
+            Literal::Char(*['a', 'b', '0', ' ', 'é', '\u{10ffff}', '\0', 'Z'].choose(rng).unwrap_or(&'a'))
+        }
+        Ty::Prim(prim @ (Prim::F32 | Prim::F64)) => float(*prim, rng),
+        Ty::Prim(prim) => Literal::Int(int(*prim, rng)),
+        Ty::Ref { to, .. } if **to == Ty::Str => Literal::Str(text(rng)),
+        _ => Literal::Bytes(bytes(rng)),
+    }
+}
+
+fn int(prim: Prim, rng: &mut Xoshiro256PlusPlus) -> i128 {
+    let bits = prim.bits();
+    let (min, max) = if prim.is_signed() {
+        (i128::MIN >> (128 - bits), i128::MAX >> (128 - bits))
+    } else {
+        (0, if bits == 128 { -1 } else { (1i128 << bits) - 1 })
+    };
+    let value = match rng.random_range(0..20) {
+        0..=9 => rng.random_range(0..4),
+        10..=13 => rng.random_range(0..20),
+        14 => -1,
+        15 => return min,
+        16 => return max,
+        17 => i128::from(rng.random_range(0..300)),
+        18 => max - 1,
+        _ => i128::from(rng.random::<i64>()),
+    };
+    if prim.is_signed() {
+        value.clamp(min, max)
+    } else if bits == 128 {
+        value
+    } else {
+        value & max
+    }
+}
+
+fn float(prim: Prim, rng: &mut Xoshiro256PlusPlus) -> Literal {
+    let value = *[0.0, 1.0, -1.0, 0.5, 2.0, 1e10, f64::NAN, f64::INFINITY, -0.0, f64::MIN_POSITIVE, 3.25]
+        .choose(rng)
+        .unwrap_or(&0.0);
+    #[expect(clippy::cast_possible_truncation, reason = "the nearest f32 is what is wanted")]
+    let bits = if prim == Prim::F32 { u64::from((value as f32).to_bits()) } else { value.to_bits() };
+    Literal::Float(bits)
+}
+
+fn text(rng: &mut Xoshiro256PlusPlus) -> String {
+    const PARTS: [&str; 16] = [
+        "",
+        "a",
+        "b",
+        "ab",
+        "hello",
+        "0",
+        "1",
+        "-1",
+        "1.0",
+        " ",
+        "\n",
+        "é",
+        "日本",
+        "/",
+        "x=1",
+        "abcdefghijklmnopqrstuvwxyz",
+    ];
+    let mut text = String::new();
+    for _ in 0..rng.random_range(1..=2) {
+        text.push_str(PARTS.choose(rng).unwrap_or(&""));
+    }
+    text
+}
+
+fn bytes(rng: &mut Xoshiro256PlusPlus) -> Vec<u8> {
+    let length = *[0usize, 1, 2, 3, 4, 8, 16].choose(rng).unwrap_or(&0);
+    (0..length).map(|_| if rng.random_bool(0.5) { rng.random_range(0..4) } else { rng.random() }).collect()
+}

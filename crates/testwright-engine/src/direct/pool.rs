@@ -1,0 +1,152 @@
+//! The pool: sequences worth extending, by the types of the values that they offer.
+//!
+//! An [`Entry`] never changes and shares what it was built from, so that joining sequences costs the number of their parts. It keeps
+//! its worker code ready too: to use it again is to copy words and to move the value numbers in them.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use rand::Rng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use testwright_model::ledger::State;
+use testwright_model::operation::TypeId;
+use testwright_model::sequence::{Sequence, Step, ValueId};
+
+/// A sequence that ran to its end.
+#[derive(Debug)]
+pub struct Entry {
+    pub pieces: Vec<Piece>,
+    /// The steps in the worker's code, without length, final drops and observations.
+    pub words: Box<[u16]>,
+    /// Where in `words` the value numbers are.
+    pub places: Box<[u32]>,
+    /// The borrow rules' state at its end.
+    pub state: State,
+    pub calls: u32,
+}
+
+/// A part of a sequence.
+#[derive(Clone, Debug)]
+pub enum Piece {
+    /// All steps of another sequence; its first one has this number here.
+    Shared(Arc<Entry>, u32),
+    Own(Step),
+}
+
+/// The steps that pieces stand for.
+pub fn flatten(pieces: &[Piece]) -> Sequence {
+    let mut steps = Vec::new();
+    write(pieces, 0, &mut steps);
+    Sequence { steps }
+}
+
+fn write(pieces: &[Piece], shift: u32, steps: &mut Vec<Step>) {
+    for piece in pieces {
+        match piece {
+            Piece::Shared(entry, first) => write(&entry.pieces, shift + first, steps),
+            Piece::Own(step) => {
+                let mut step = step.clone();
+                step.shift(shift);
+                steps.push(step);
+            }
+        }
+    }
+}
+
+/// A value that an entry offers.
+#[derive(Clone, Debug)]
+pub struct Offer {
+    pub entry: Arc<Entry>,
+    pub value: ValueId,
+}
+
+/// How values are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Novelty {
+    /// A value joins only if no value ever made had its fingerprint.
+    Fingerprint,
+    /// Every value of a legal sequence joins.
+    Off,
+}
+
+#[derive(Debug)]
+pub struct Pool {
+    by_type: Vec<Vec<Offer>>,
+    /// For each type, how many offers there ever were.
+    offered: Vec<u64>,
+    known: HashSet<u64>,
+    novelty: Novelty,
+}
+
+/// Values of one type that are kept at most.
+const PER_TYPE: usize = 400;
+/// Values without a fingerprint that are kept for sure; later ones replace others rarely.
+const BLIND: u64 = 64;
+/// Fingerprints that are remembered; past that, nothing is new by its fingerprint alone.
+const KNOWN: usize = 4_000_000;
+
+impl Pool {
+    pub fn new(types: usize, novelty: Novelty) -> Self {
+        Pool {
+            by_type: vec![Vec::new(); types],
+            offered: vec![0; types],
+            known: HashSet::new(),
+            novelty,
+        }
+    }
+
+    /// How many values are offered.
+    pub fn len(&self) -> usize {
+        self.by_type.iter().map(Vec::len).sum()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.by_type.iter().all(Vec::is_empty)
+    }
+
+    /// How many different values were seen.
+    pub fn distinct(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Whether a value with this fingerprint is worth keeping; remembers it.
+    pub fn is_new(&mut self, ty: TypeId, fingerprint: u64, rng: &mut Xoshiro256PlusPlus) -> bool {
+        if self.novelty == Novelty::Off {
+            return true;
+        }
+        if fingerprint == 0 {
+            return self.offered[ty.0 as usize] < BLIND || rng.random_ratio(1, 64);
+        }
+        let mixed = fingerprint ^ u64::from(ty.0).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.known.len() < KNOWN && self.known.insert(mixed)
+    }
+
+    pub fn offer(&mut self, ty: TypeId, offer: Offer, rng: &mut Xoshiro256PlusPlus) {
+        let offers = &mut self.by_type[ty.0 as usize];
+        self.offered[ty.0 as usize] += 1;
+        if offers.len() < PER_TYPE {
+            offers.push(offer);
+            return;
+        }
+        // The longer of two makes room.
+        let (one, other) = (rng.random_range(0..offers.len()), rng.random_range(0..offers.len()));
+        let longer = if offers[one].entry.calls >= offers[other].entry.calls { one } else { other };
+        offers[longer] = offer;
+    }
+
+    /// One of the values of a type; short sequences and the newest values are likelier.
+    pub fn choose(&self, ty: TypeId, rng: &mut Xoshiro256PlusPlus) -> Option<&Offer> {
+        let offers = &self.by_type[ty.0 as usize];
+        if offers.is_empty() {
+            return None;
+        }
+        let one = rng.random_range(0..offers.len());
+        let other = match rng.random_range(0..3) {
+            0 => return Some(&offers[one]),
+            1 => rng.random_range(offers.len().saturating_sub(12)..offers.len()),
+            _ => rng.random_range(0..offers.len()),
+        };
+        let shorter = offers[one].entry.calls <= offers[other].entry.calls;
+        Some(&offers[if shorter { one } else { other }])
+    }
+}

@@ -1,0 +1,298 @@
+//! From failures to findings: each is shortened, printed as a test, compiled, and seen to fail.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use testwright_emit::Imports;
+use testwright_emit::report;
+use testwright_execute::{Batch, Worker, WorkerPlan};
+use testwright_harness::{TestBench, Variant};
+use testwright_model::operation::Operations;
+use testwright_model::sequence::Sequence;
+
+use crate::campaign::{Plan, Progress, make_folder};
+use crate::confirm::{Candidate, Confirmation, Confirmed, Confirmer, first_line};
+use crate::judge::{Failure, Verdict, judge};
+use crate::search::{Seen, calls};
+use crate::workbench::{Tell, Workbench};
+use crate::{EngineError, encode, minimise};
+
+/// What became of the failures.
+#[derive(Debug, Default)]
+pub struct Found {
+    pub findings: Vec<report::Finding>,
+    /// The findings' tests, in the same order.
+    pub tests: Vec<String>,
+    /// Failures that no test shows: reason and operation.
+    pub dismissed: BTreeMap<(String, String), u64>,
+}
+
+/// Candidates that are run to shorten one failure, at most.
+const PATIENCE: usize = 6000;
+/// The same for failures that take their whole time limit each time.
+const PATIENCE_HANGS: usize = 12;
+
+/// Shortens and confirms, the worst and earliest first.
+pub fn settle(
+    bench: &Workbench,
+    plan: &Plan,
+    progress: &Progress,
+    failures: Vec<Seen>,
+    scratch: &Path,
+    tell: Tell<'_>,
+) -> Result<Found, EngineError> {
+    let mut found = Found::default();
+    let mut failures = failures;
+    failures.sort_by(|a, b| {
+        (a.failure.tier, a.at_execution, a.failure.key()).cmp(&(b.failure.tier, b.at_execution, b.failure.key()))
+    });
+    if failures.is_empty() {
+        return Ok(found);
+    }
+    let mut names = HashSet::new();
+    let mut shortened: Vec<(Seen, Sequence, usize, String)> = Vec::new();
+    let mut workers: BTreeMap<Variant, Worker> = BTreeMap::new();
+    for seen in failures {
+        if shortened.len() >= 2 * plan.max_findings {
+            break;
+        }
+        let original = subject_calls(&bench.operations, &seen.sequence);
+        let worker = match workers.entry(quick_of(seen.variant)) {
+            std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
+            std::collections::btree_map::Entry::Vacant(entry) => {
+                let built = bench.harness.build(entry.key())?;
+                let mut order = WorkerPlan::new(built.binary, scratch.join("shorten"));
+                order.coverage = false;
+                make_folder(&order.scratch)?;
+                entry.insert(Worker::start(order)?)
+            }
+        };
+        match shorten(&bench.operations, &seen, worker)? {
+            Some(short) => {
+                let name = unique_name(&seen.failure, &mut names);
+                shortened.push((seen, short, original, name));
+            }
+            None => {
+                let reason = ("not seen again".to_owned(), seen.failure.operation);
+                *found.dismissed.entry(reason).or_default() += 1;
+            }
+        }
+    }
+    drop(workers);
+    let subject = &bench.subject;
+    let tests = TestBench::open(subject, &bench.foreign, "2021", &bench.places)?;
+    let confirmer = Confirmer {
+        bench: &tests,
+        imports: Imports { lib: subject.lib.clone(), foreign: bench.foreign.clone() },
+        scratch,
+        header: format!(
+            "Found by {} in {} {} with seed {}:\n`{}`",
+            plan.tool, subject.package, subject.version, plan.seed, plan.command
+        ),
+        sanitizer: plan.sanitizer,
+    };
+    let candidates: Vec<Candidate<'_>> = shortened
+        .iter()
+        .map(|(seen, short, _, name)| Candidate {
+            sequence: short,
+            failure: &seen.failure,
+            variant: seen.variant,
+            name,
+        })
+        .collect();
+    tell(&format!("confirming {} failures, each by a test of its own", candidates.len()));
+    let stopping = || progress.stop.load(Ordering::SeqCst);
+    let before = stopping();
+    let mut confirmations = confirmer.confirm_all(&bench.operations, &candidates);
+    // Cargo hears a Ctrl-C too and gives up; the findings are not to be lost by that.
+    if !before && stopping() {
+        confirmations = confirmer.confirm_all(&bench.operations, &candidates);
+    }
+    for ((seen, short, original, _), confirmation) in shortened.iter().zip(confirmations?) {
+        let operation = seen.failure.operation.clone();
+        let reason = match confirmation {
+            Confirmation::Confirmed(proof) => {
+                if found.findings.len() < plan.max_findings {
+                    found.tests.push(proof.source.clone());
+                    found.findings.push(finding(bench, seen, short, *original, &proof));
+                }
+                continue;
+            }
+            Confirmation::DoesNotCompile(words) => {
+                format!("its test does not compile: {}", first_line(&words))
+            }
+            Confirmation::NotReproduced(instead) => {
+                format!("not reproduced by its test ({instead}): {}", first_line(&seen.failure.message))
+            }
+        };
+        *found.dismissed.entry((reason, operation)).or_default() += 1;
+    }
+    Ok(found)
+}
+
+/// The build that compiles soonest and shows the same.
+fn quick_of(variant: Variant) -> Variant {
+    Variant { opt_level: 0, coverage: variant.coverage && !variant.sanitizer, ..variant }
+}
+
+fn finding(
+    bench: &Workbench,
+    seen: &Seen,
+    short: &Sequence,
+    original_calls: usize,
+    confirmed: &Confirmed,
+) -> report::Finding {
+    let failure = &seen.failure;
+    let location = (!failure.file.is_empty()).then(|| report::Location {
+        file: package_path(&failure.file, &bench.subject),
+        line: failure.line,
+    });
+    let function = location.as_ref().map_or("", |location| location.file.as_str());
+    report::Finding {
+        id: finding_id(failure.class, &failure.operation, function, &failure.message),
+        tier: failure.tier.name().to_owned(),
+        class: failure.class.to_owned(),
+        operation: failure.operation.clone(),
+        message: failure.message.clone(),
+        location,
+        strategy: "directed".to_owned(),
+        calls: subject_calls(&bench.operations, short),
+        original_calls,
+        first_seen_s: (seen.at_s * 1000.0).round() / 1000.0,
+        first_seen_execution: seen.at_execution,
+        confirm: report::Confirm {
+            overflow_checks: confirmed.confirm.overflow_checks,
+            debug_assertions: confirmed.confirm.debug_assertions,
+            opt_level: confirmed.confirm.opt_level,
+            sanitizer: if confirmed.confirm.sanitizer { "address" } else { "none" }.to_owned(),
+        },
+        test: report::Test {
+            name: confirmed.name.clone(),
+            file: "tests/testwright_findings.rs".to_owned(),
+            source: confirmed.source.clone(),
+        },
+    }
+}
+
+/// Calls into the crate under test.
+pub fn subject_calls(operations: &Operations, sequence: &Sequence) -> usize {
+    calls(sequence).filter(|op| operations.get(*op).is_subject()).count()
+}
+
+/// The shortest sequence found that fails in the same way, or `None` if the failure does not come again.
+fn shorten(
+    operations: &Operations,
+    seen: &Seen,
+    worker: &mut Worker,
+) -> Result<Option<Sequence>, EngineError> {
+    let key = seen.failure.key();
+    let mut error = None;
+    let hangs = seen.failure.class == "hang";
+    let mut patience = if hangs { PATIENCE_HANGS } else { PATIENCE };
+    let mut same = |candidates: &[Sequence]| -> Vec<bool> {
+        let mut verdicts = vec![false; candidates.len()];
+        if error.is_some() {
+            return verdicts;
+        }
+        let candidates = &candidates[..candidates.len().min(patience)];
+        patience -= candidates.len();
+        let mut batch = Batch::new(0);
+        let mut numbers = Vec::new();
+        for (index, candidate) in candidates.iter().enumerate() {
+            if encode::append(operations, candidate, worker, &mut batch) {
+                numbers.push(index);
+            }
+        }
+        if batch.is_empty() {
+            return verdicts;
+        }
+        match worker.run(&batch) {
+            Ok(outcome) => {
+                for (index, execution) in numbers.into_iter().zip(&outcome.executions) {
+                    verdicts[index] = matches!(
+                        judge(operations, &candidates[index], execution),
+                        Verdict::Failing(failure) if failure.key() == key
+                    );
+                }
+            }
+            Err(why) => error = Some(why),
+        }
+        verdicts
+    };
+    let again = same(std::slice::from_ref(&seen.sequence));
+    let short = if again.first() == Some(&true) {
+        Some(minimise::remove_calls(operations, seen.sequence.clone(), &mut same))
+    } else {
+        None
+    };
+    match error {
+        Some(error) => Err(error.into()),
+        None => Ok(short),
+    }
+}
+
+/// `push_panics`, `get_mut_overflows` …
+pub fn unique_name(failure: &Failure, names: &mut HashSet<String>) -> String {
+    let call: String = failure
+        .operation
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || c == '_' { c.to_ascii_lowercase() } else { ' ' })
+        .collect::<String>()
+        .split_whitespace()
+        .filter(|word| *word != "as")
+        .collect::<Vec<_>>()
+        .join("_");
+    let does = match failure.class {
+        "overflow" => "overflows",
+        "index" => "goes_out_of_bounds",
+        "unwrap" => "unwraps_nothing",
+        "abort" if failure.message.starts_with("the process was made to exit") => "exits",
+        "abort" => "aborts",
+        "hang" => "does_not_end",
+        "stack-overflow" => "overflows_the_stack",
+        "out-of-memory" => "runs_out_of_memory",
+        "memory" => "breaks_memory_safety",
+        "leak" => "leaks",
+        _ => "panics",
+    };
+    let base = format!("{call}_{does}");
+    let mut name = base.clone();
+    let mut number = 2;
+    while !names.insert(name.clone()) {
+        name = format!("{base}_{number}");
+        number += 1;
+    }
+    name
+}
+
+/// A place in the source, by package: `slab/src/lib.rs`.
+fn package_path(file: &str, subject: &testwright_harness::Subject) -> String {
+    let path = Path::new(file);
+    if let Ok(inside) = path.strip_prefix(&subject.root) {
+        return format!("{}/{}", subject.package, inside.display());
+    }
+    if path.is_relative() {
+        return format!("{}/{file}", subject.package);
+    }
+    if let Some((_, inside)) = file.split_once("/registry/src/") {
+        return inside.split_once('/').map_or(inside, |(_, rest)| rest).to_owned();
+    }
+    if let Some((_, inside)) = file.split_once("/library/") {
+        return format!("std/{inside}");
+    }
+    file.to_owned()
+}
+
+/// An id that survives shifts of lines: numbers in the message do not count.
+fn finding_id(class: &str, operation: &str, file: &str, message: &str) -> String {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    let message: String = message.chars().filter(|c| !c.is_ascii_digit()).collect();
+    for part in [class, operation, file, &message] {
+        for byte in part.bytes().chain([0]) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+    format!("{:08x}", (hash >> 32) ^ (hash & 0xffff_ffff))
+}
+

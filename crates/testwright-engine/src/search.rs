@@ -1,0 +1,617 @@
+//! One job of a campaign: a worker, a pool of its own, batches of proposals until its share of the budget is spent.
+//!
+//! Jobs do not share what they learn while they run, so that what one finds does not depend on another's pace.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use testwright_execute::{Batch, EffectKind, Execution, Worker, WorkerPlan};
+use testwright_harness::Variant;
+use testwright_model::OpId;
+use testwright_model::sequence::{Sequence, Step};
+use testwright_wire::record::want;
+
+use crate::campaign::{Limit, Plan, Progress, Strategy};
+use crate::direct::bank::Bank;
+use crate::direct::choice::Choice;
+use crate::direct::draft::Proposal;
+use crate::direct::pool::{Novelty, Offer, Pool};
+use crate::direct::{Maker, Means};
+use crate::judge::{Failure, Verdict, judge};
+use crate::seen_before::SeenBefore;
+use crate::workbench::Workbench;
+use crate::{EngineError, encode};
+
+/// A failure as it was first seen.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    pub failure: Failure,
+    pub sequence: Sequence,
+    /// The build that showed it.
+    pub variant: Variant,
+    pub at_s: f64,
+    pub at_execution: u64,
+}
+
+/// What one job found out.
+#[derive(Debug, Default)]
+pub struct Learned {
+    pub failures: BTreeMap<(String, String, String, u32), Seen>,
+    pub dismissed: BTreeMap<(String, String), u64>,
+    pub effects: BTreeMap<(String, &'static str, bool), u64>,
+    /// Operations whose results depend on what ran before in the process.
+    pub stateful: HashSet<OpId>,
+    /// Sequences that reached something first, in order.
+    pub corpus: Vec<Sequence>,
+    pub choice: Choice,
+    /// Different values, and values in the pool.
+    pub distinct: usize,
+    pub pool: usize,
+    /// When something was last reached for the first time: seconds and executions.
+    pub last_new: (f64, u64),
+    pub edges: Vec<u32>,
+}
+
+/// A build to search with, and from which part of the budget on.
+#[derive(Debug)]
+pub struct Stage {
+    pub variant: Variant,
+    /// `None` while it is being built, or if that failed.
+    pub binary: Mutex<Option<PathBuf>>,
+    /// Share of the budget after which it takes over.
+    pub from: f64,
+}
+
+impl Stage {
+    pub fn ready(variant: Variant, binary: PathBuf, from: f64) -> Self {
+        Stage { variant, binary: Mutex::new(Some(binary)), from }
+    }
+
+    pub fn pending(variant: Variant, from: f64) -> Self {
+        Stage { variant, binary: Mutex::new(None), from }
+    }
+
+    pub fn set(&self, binary: PathBuf) {
+        *self.binary.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(binary);
+    }
+
+    fn get(&self) -> Option<PathBuf> {
+        self.binary.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+    }
+}
+
+/// Sequences in a batch.
+const BATCH: usize = 400;
+/// A batch of this size comes first: nothing is known yet about how long sequences take.
+const FIRST_BATCH: usize = 8;
+/// Under a time budget, a batch should not take longer.
+const BATCH_TIME: Duration = Duration::from_millis(250);
+/// The first batches, and then one in so many, are compared with runs in fresh processes.
+const STEADINESS: u64 = 16;
+/// Sequences of a batch that are compared, at most.
+const COMPARED: usize = 6;
+/// One batch in so many is looked at closely: texts of results.
+const CLOSE: u64 = 40;
+/// Merits fade after so many batches.
+const FADE: u64 = 10;
+/// How often a proposal is tried for an operation that was never called.
+const TRIES: u32 = 6;
+
+#[derive(Debug)]
+pub struct Search<'a> {
+    bench: &'a Workbench,
+    plan: &'a Plan,
+    progress: &'a Progress,
+    job: usize,
+    scratch: &'a Path,
+    stages: &'a [Stage],
+    start: Instant,
+    maker: Maker<'a>,
+    rng: Xoshiro256PlusPlus,
+    bank: Bank,
+    pool: Pool,
+    before: SeenBefore,
+    learned: Learned,
+    /// Operations that were never called, with the tries left.
+    due: Vec<(OpId, u32)>,
+    compared: HashSet<OpId>,
+    worker: Worker,
+    stage: usize,
+    restarts: u64,
+    executions: u64,
+    batches: u64,
+}
+
+impl<'a> Search<'a> {
+    /// Starts the job's worker, in the thread that will run it.
+    pub fn new(
+        bench: &'a Workbench,
+        plan: &'a Plan,
+        progress: &'a Progress,
+        job: usize,
+        scratch: &'a Path,
+        stages: &'a [Stage],
+        start: Instant,
+    ) -> Result<Self, EngineError> {
+        let operations = &bench.operations;
+        let binary = stages[0].get().ok_or_else(|| EngineError::Internal("no worker to start".to_owned()))?;
+        let worker = start_worker(&binary, scratch, job, stages[0].variant)?;
+        let novelty = if plan.strategy == Strategy::BottomUp { Novelty::Off } else { Novelty::Fingerprint };
+        let mut due: Vec<(OpId, u32)> = bench.usable.iter().map(|op| (*op, TRIES)).collect();
+        due.sort_unstable_by(|a, b| b.cmp(a));
+        Ok(Search {
+            bench,
+            plan,
+            progress,
+            job,
+            scratch,
+            stages,
+            start,
+            maker: Maker::new(operations, &bench.usable),
+            rng: Xoshiro256PlusPlus::seed_from_u64(
+                plan.seed.wrapping_mul(1_000_003).wrapping_add(job as u64),
+            ),
+            bank: Bank::default(),
+            pool: Pool::new(operations.types.len(), novelty),
+            before: SeenBefore::default(),
+            learned: Learned { choice: Choice::new(operations.operations.len()), ..Learned::default() },
+            due,
+            compared: HashSet::new(),
+            worker,
+            stage: 0,
+            restarts: 0,
+            executions: 0,
+            batches: 0,
+        })
+    }
+
+    /// Batches until the budget is spent or someone says stop.
+    pub fn run(mut self) -> Result<Learned, EngineError> {
+        let timed = matches!(self.plan.limit, Limit::Time(_));
+        let mut room = if timed { FIRST_BATCH } else { BATCH };
+        while let Some(left) = self.left() {
+            self.change_stage()?;
+            let size = if timed { room } else { usize::try_from(left).map_or(BATCH, |left| left.min(BATCH)) };
+            let proposals = self.propose(size);
+            let began = Instant::now();
+            self.run_batch(&proposals)?;
+            if timed {
+                let took = began.elapsed();
+                room = if took > BATCH_TIME { (room / 4).max(1) } else { (room * 2).min(BATCH) };
+            }
+            self.batches += 1;
+            if self.batches <= STEADINESS || self.batches.is_multiple_of(STEADINESS) {
+                self.compare_with_fresh(&proposals)?;
+            }
+            if self.batches.is_multiple_of(CLOSE) {
+                self.look_closely(&proposals)?;
+            }
+            if self.batches.is_multiple_of(FADE) {
+                self.learned.choice.fade();
+            }
+            self.tell();
+        }
+        self.learned.distinct = self.pool.distinct();
+        self.learned.pool = self.pool.len();
+        self.learned.edges = self.worker.seen_counters();
+        Ok(self.learned)
+    }
+
+    /// Executions that are left of this job's share; `None` if the budget is spent.
+    fn left(&self) -> Option<u64> {
+        if self.progress.stop.load(Ordering::Relaxed) {
+            return None;
+        }
+        match self.plan.limit {
+            Limit::Time(limit) => (self.start.elapsed() < limit).then_some(u64::MAX),
+            Limit::Executions(_) => self.share().checked_sub(self.executions).filter(|left| *left > 0),
+        }
+    }
+
+    fn share(&self) -> u64 {
+        match self.plan.limit {
+            Limit::Time(_) => u64::MAX,
+            Limit::Executions(total) => total.div_ceil(self.plan.jobs as u64),
+        }
+    }
+
+    /// The part of the budget that is spent.
+    fn spent(&self) -> f64 {
+        match self.plan.limit {
+            Limit::Time(limit) => self.start.elapsed().as_secs_f64() / limit.as_secs_f64().max(0.001),
+            #[expect(clippy::cast_precision_loss, reason = "a share")]
+            Limit::Executions(_) => self.executions as f64 / self.share() as f64,
+        }
+    }
+
+    /// Goes on with another build when its time has come and it is there.
+    fn change_stage(&mut self) -> Result<(), EngineError> {
+        let spent = self.spent();
+        let next = (self.stage + 1..self.stages.len())
+            .rev()
+            .find(|next| self.stages[*next].from <= spent && self.stages[*next].get().is_some());
+        let Some(next) = next else { return Ok(()) };
+        let Some(binary) = self.stages[next].get() else { return Ok(()) };
+        self.learned.edges = self.worker.seen_counters();
+        let variant = self.stages[next].variant;
+        self.worker = start_worker(&binary, self.scratch, self.job, variant)?;
+        self.bank.start_over();
+        self.stage = next;
+        self.restarts = 0;
+        if variant.coverage {
+            // Another build has other counters: what reached something reaches it again.
+            self.progress.edges.store(0, Ordering::Relaxed);
+            let corpus = std::mem::take(&mut self.learned.corpus);
+            let mut batch = Batch::new(want::SCAN_EACH);
+            for sequence in &corpus {
+                encode::append(&self.bench.operations, sequence, &mut self.worker, &mut batch);
+            }
+            // Literals of the corpus come first in this worker, so the bank's own places would differ.
+            self.worker.run(&batch)?;
+            let seen = self.worker.seen_counters();
+            self.worker = start_worker(&binary, self.scratch, self.job, variant)?;
+            self.worker.set_seen(&seen, true);
+            self.learned.corpus = corpus;
+        }
+        Ok(())
+    }
+
+    fn propose(&mut self, size: usize) -> Vec<Proposal> {
+        let mut proposals = Vec::with_capacity(size);
+        let mut misses = 0;
+        while proposals.len() < size && misses < 20 * size {
+            let goal = self.goal();
+            let mut means = Means {
+                rng: &mut self.rng,
+                bank: &mut self.bank,
+                choice: &self.learned.choice,
+                pool: Some(&self.pool),
+            };
+            let proposal = if self.plan.strategy == Strategy::RandomWalk {
+                means.pool = None;
+                self.maker.propose_walk(&mut means)
+            } else {
+                self.maker.propose(&mut means, goal)
+            };
+            match proposal {
+                Some(proposal) if self.before.is_new(&proposal.entry.words) => proposals.push(proposal),
+                _ => misses += 1,
+            }
+        }
+        proposals
+    }
+
+    /// An operation that was never called, now and then.
+    fn goal(&mut self) -> Option<OpId> {
+        if self.plan.strategy != Strategy::Directed || self.executions.is_multiple_of(2) && self.batches > 4 {
+            return None;
+        }
+        loop {
+            let (op, tries) = self.due.pop()?;
+            if self.learned.choice.tally(op).calls > 0 {
+                continue;
+            }
+            if tries > 1 {
+                let at = self.due.len() / 2;
+                self.due.insert(at, (op, tries - 1));
+            }
+            return Some(op);
+        }
+    }
+
+    fn run_batch(&mut self, proposals: &[Proposal]) -> Result<(), EngineError> {
+        self.executions += proposals.len() as u64;
+        let before = self.progress.sequences.fetch_add(proposals.len() as u64, Ordering::Relaxed);
+        let stateful = &self.learned.stateful;
+        let isolated = |proposal: &Proposal| {
+            !stateful.is_empty() && calls(&proposal.sequence()).any(|op| stateful.contains(&op))
+        };
+        let (fresh, usual): (Vec<&Proposal>, Vec<&Proposal>) =
+            proposals.iter().partition(|proposal| isolated(proposal));
+        let mut number = before;
+        for (part, isolated) in [(usual, false), (fresh, true)] {
+            if part.is_empty() {
+                continue;
+            }
+            self.bank.sync(&mut self.worker);
+            let mut batch = Batch::new(0);
+            for proposal in &part {
+                batch.starts.push(u32::try_from(batch.words.len()).unwrap_or(u32::MAX));
+                proposal.encode(&mut batch.words);
+            }
+            let outcome =
+                if isolated { self.worker.run_fresh(&batch)? } else { self.worker.run(&batch)? };
+            self.progress.calls.fetch_add(outcome.calls, Ordering::Relaxed);
+            let mut window = 0;
+            for (index, (proposal, execution)) in part.iter().zip(&outcome.executions).enumerate() {
+                self.learn(proposal, execution, number);
+                number += 1;
+                if !execution.new_counters().is_empty() {
+                    let alone = index == window || !execution.window();
+                    let suspects = if alone { &part[index..=index] } else { &part[window..=index] };
+                    self.credit(suspects, execution.new_counters())?;
+                }
+                if !execution.new_counters().is_empty() || execution.window() {
+                    window = index + 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn learn(&mut self, proposal: &Proposal, execution: &Execution, number: u64) {
+        if let Some(details) = &execution.details {
+            for effect in &details.effects {
+                let sequence = proposal.sequence();
+                let op = match sequence.steps.get(proposal.step(effect.step) as usize) {
+                    Some(Step::Call { op, .. }) => self.bench.operations.get(*op).path.clone(),
+                    _ => "end of a sequence".to_owned(),
+                };
+                let key = (op, kind_name(effect.kind), effect.allowed);
+                *self.learned.effects.entry(key).or_default() += 1;
+            }
+        }
+        if matches!(execution.ending, testwright_execute::Ending::Completed) {
+            for fresh in &proposal.fresh {
+                self.learned.choice.record(fresh.op, fresh.classes, false);
+            }
+            self.keep(proposal, execution);
+            if execution.kept_values == 0 {
+                return;
+            }
+        } else {
+            self.record_failure(proposal, execution);
+        }
+        self.judge(proposal, execution, number);
+    }
+
+    /// Offers the values that are new.
+    fn keep(&mut self, proposal: &Proposal, execution: &Execution) {
+        let mut news = 0;
+        for (observed, fingerprint) in proposal.observed.iter().zip(&execution.observed) {
+            if !self.pool.is_new(observed.ty, *fingerprint, &mut self.rng) {
+                continue;
+            }
+            news += 1;
+            let offer = Offer { entry: Arc::clone(&proposal.entry), value: observed.value };
+            self.pool.offer(observed.ty, offer, &mut self.rng);
+        }
+        if news > 0 {
+            if let Some(fresh) = proposal.fresh.first() {
+                self.learned.choice.reward(fresh.op, 0.05);
+            }
+        }
+    }
+
+    /// Counts the calls that completed and the one that did not.
+    fn record_failure(&mut self, proposal: &Proposal, execution: &Execution) {
+        let step = proposal.step(execution.step);
+        let in_call = execution.phase == testwright_execute::Phase::Call;
+        for fresh in &proposal.fresh {
+            if in_call && fresh.value.0 > step {
+                break;
+            }
+            let failed = in_call && fresh.value.0 == step;
+            if failed && execution.died() {
+                self.learned.choice.record_death(fresh.op, fresh.classes);
+            } else {
+                self.learned.choice.record(fresh.op, fresh.classes, failed);
+            }
+        }
+        if !in_call && execution.died() {
+            if let Some(fresh) = proposal.fresh.last() {
+                self.learned.choice.record_death(fresh.op, 0);
+            }
+        }
+    }
+
+    fn judge(&mut self, proposal: &Proposal, execution: &Execution, number: u64) {
+        let operations = &self.bench.operations;
+        let sequence = proposal.sequence();
+        let mut execution = execution.clone();
+        if execution.phase == testwright_execute::Phase::Call {
+            execution.step = proposal.step(execution.step);
+        }
+        match judge(operations, &sequence, &execution) {
+            Verdict::Passes => {}
+            Verdict::Illegal(reason) => {
+                self.progress.illegal.fetch_add(1, Ordering::Relaxed);
+                let op = match sequence.steps.get(execution.step as usize) {
+                    Some(Step::Call { op, .. }) => operations.get(*op).path.clone(),
+                    _ => String::new(),
+                };
+                *self.learned.dismissed.entry((reason.to_owned(), op)).or_default() += 1;
+            }
+            Verdict::Failing(failure) => {
+                let seen = Seen {
+                    sequence,
+                    variant: self.stages[self.stage].variant,
+                    at_s: self.start.elapsed().as_secs_f64(),
+                    at_execution: number,
+                    failure,
+                };
+                match self.learned.failures.get_mut(&seen.failure.key()) {
+                    None => {
+                        self.progress.failures.fetch_add(1, Ordering::Relaxed);
+                        self.learned.failures.insert(seen.failure.key(), seen);
+                    }
+                    // A shorter way to the same failure is a better start.
+                    Some(known)
+                        if seen.sequence.len() < known.sequence.len() && seen.variant == known.variant =>
+                    {
+                        known.sequence = seen.sequence;
+                        known.failure = seen.failure;
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+    }
+
+    /// Finds out which of the suspects reached counters first, and keeps it.
+    fn credit(&mut self, suspects: &[&Proposal], counters: &[u32]) -> Result<(), EngineError> {
+        self.learned.last_new = (self.start.elapsed().as_secs_f64(), self.executions);
+        let mut first: Vec<usize> = Vec::new();
+        if suspects.len() == 1 {
+            first.push(0);
+        } else {
+            let mut batch = Batch::new(want::ALL_COUNTERS);
+            for proposal in suspects {
+                batch.starts.push(u32::try_from(batch.words.len()).unwrap_or(u32::MAX));
+                proposal.encode(&mut batch.words);
+            }
+            let outcome = self.worker.run(&batch)?;
+            let mut open: HashSet<u32> = counters.iter().copied().collect();
+            for (index, execution) in outcome.executions.iter().enumerate() {
+                let reached = execution.details.as_ref().map_or(&[][..], |details| &details.counters);
+                let before = open.len();
+                for counter in reached {
+                    open.remove(counter);
+                }
+                if open.len() < before {
+                    first.push(index);
+                }
+            }
+        }
+        for index in first {
+            let proposal = suspects[index];
+            let sequence = proposal.sequence();
+            // Whatever it offers is worth going on from, new or not.
+            for observed in &proposal.observed {
+                let offer = Offer { entry: Arc::clone(&proposal.entry), value: observed.value };
+                self.pool.offer(observed.ty, offer, &mut self.rng);
+            }
+            for fresh in &proposal.fresh {
+                self.learned.choice.reward(fresh.op, 2.0);
+            }
+            self.learned.corpus.push(sequence);
+        }
+        Ok(())
+    }
+
+    /// Looks at texts of results: which calls gave `Ok` or `Some`.
+    fn look_closely(&mut self, proposals: &[Proposal]) -> Result<(), EngineError> {
+        let mut batch = Batch::new(want::TEXTS);
+        let chosen: Vec<&Proposal> = proposals.iter().take(48).collect();
+        for proposal in &chosen {
+            batch.starts.push(u32::try_from(batch.words.len()).unwrap_or(u32::MAX));
+            proposal.encode(&mut batch.words);
+        }
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let outcome = self.worker.run(&batch)?;
+        for (proposal, execution) in chosen.iter().zip(&outcome.executions) {
+            let Some(details) = &execution.details else { continue };
+            let sequence = proposal.sequence();
+            let made = sequence.steps.iter().filter(|step| step.makes_value());
+            for (step, text) in made.zip(&details.texts) {
+                let (Step::Call { op, .. }, Some(text)) = (step, text) else { continue };
+                let tally = self.learned.choice.tally_mut(*op);
+                let good = text.starts_with("Some(") || text.starts_with("Ok(");
+                if good || text == "None" || text.starts_with("Err(") {
+                    tally.looked += 1;
+                    tally.good += u64::from(good);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs a few sequences here and in fresh processes: results that differ come from state that outlives a sequence.
+    fn compare_with_fresh(&mut self, proposals: &[Proposal]) -> Result<(), EngineError> {
+        // Each runs twice in the old process: the second run sees what the first left behind, whatever died in between.
+        let (mut twice, mut once) = (Batch::new(want::RESULTS), Batch::new(want::RESULTS));
+        let mut chosen = Vec::new();
+        for proposal in proposals.iter().rev() {
+            if chosen.len() == COMPARED {
+                break;
+            }
+            let sequence = proposal.sequence();
+            let kills = calls(&sequence).any(|op| self.learned.choice.tally(op).deaths > 0);
+            if kills || calls(&sequence).all(|op| self.compared.contains(&op)) {
+                continue;
+            }
+            for batch in [&mut once, &mut twice] {
+                batch.starts.push(u32::try_from(batch.words.len()).unwrap_or(u32::MAX));
+                proposal.encode(&mut batch.words);
+            }
+            twice.starts.push(u32::try_from(twice.words.len()).unwrap_or(u32::MAX));
+            proposal.encode(&mut twice.words);
+            self.compared.extend(calls(&sequence));
+            chosen.push(sequence);
+        }
+        if chosen.is_empty() {
+            return Ok(());
+        }
+        let worn = self.worker.run(&twice)?;
+        let fresh = self.worker.run_fresh(&once)?;
+        let worn = worn.executions.iter().skip(1).step_by(2);
+        for (sequence, (worn, fresh)) in chosen.iter().zip(worn.zip(&fresh.executions)) {
+            let results =
+                |execution: &Execution| execution.details.as_ref().map(|details| details.results.clone());
+            let (Some(worn), Some(fresh)) = (results(worn), results(fresh)) else { continue };
+            let differs = worn.iter().zip(&fresh).position(|(worn, fresh)| worn != fresh);
+            let made = sequence.steps.iter().filter(|step| step.makes_value());
+            if let Some(Step::Call { op, .. }) = differs.and_then(|value| made.clone().nth(value)) {
+                let path = self.bench.operations.get(*op).path.clone();
+                if self.learned.stateful.insert(*op) {
+                    *self.learned.effects.entry((path, "state", true)).or_default() += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self) {
+        let now = self.worker.statistics().restarts;
+        self.progress.restarts.fetch_add(now.saturating_sub(self.restarts), Ordering::Relaxed);
+        self.restarts = now;
+        if self.stages[self.stage].variant.coverage {
+            self.progress.edges.fetch_max(self.worker.seen_count() as u64, Ordering::Relaxed);
+            self.progress.edges_total.store(self.worker.catalogue().counters_total, Ordering::Relaxed);
+        }
+        if self.job == 0 {
+            self.progress.pool.store(self.pool.len() as u64, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A worker in its own scratch folder.
+pub fn start_worker(
+    binary: &Path,
+    scratch: &Path,
+    job: usize,
+    variant: Variant,
+) -> Result<Worker, EngineError> {
+    let folder = scratch.join(format!("job-{job}"));
+    crate::campaign::make_folder(&folder)?;
+    let mut plan = WorkerPlan::new(binary, folder);
+    plan.coverage = variant.coverage;
+    Ok(Worker::start(plan)?)
+}
+
+/// The operations that a sequence calls.
+pub fn calls(sequence: &Sequence) -> impl Iterator<Item = OpId> + '_ {
+    sequence.steps.iter().filter_map(|step| match step {
+        Step::Call { op, .. } => Some(*op),
+        _ => None,
+    })
+}
+
+fn kind_name(kind: EffectKind) -> &'static str {
+    match kind {
+        EffectKind::Network => "network",
+        EffectKind::Files => "files",
+        EffectKind::Process => "process",
+        EffectKind::Signal => "signal",
+        EffectKind::Other => "other",
+        EffectKind::Thread => "thread",
+        EffectKind::Sleep => "sleep",
+    }
+}
