@@ -1,0 +1,5 @@
+//! What a package's own code teaches about good arguments: its sources go in, literals for generated calls come out.
+
+pub mod dictionary;
+
+pub use dictionary::Dictionary;
