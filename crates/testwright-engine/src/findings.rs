@@ -64,6 +64,7 @@ pub fn settle(
                 let built = bench.harness.build(entry.key())?;
                 let mut order = WorkerPlan::new(built.binary, scratch.join("shorten"));
                 order.coverage = false;
+                order.limits.memory = crate::search::MEMORY;
                 make_folder(&order.scratch)?;
                 entry.insert(Worker::start(order)?)
             }

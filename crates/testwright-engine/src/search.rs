@@ -54,7 +54,9 @@ pub struct Learned {
     pub pool: usize,
     /// When something was last reached for the first time: seconds and executions.
     pub last_new: (f64, u64),
+    /// Counters that were reached, and of which build they are.
     pub edges: Vec<u32>,
+    pub measured: Option<Variant>,
 }
 
 /// A build to search with, and from which part of the budget on.
@@ -99,6 +101,10 @@ const COMPARED: usize = 6;
 const CLOSE: u64 = 40;
 /// Merits fade after so many batches.
 const FADE: u64 = 10;
+/// A sequence that allocates more bytes than this is not extended, unless it reached something first.
+const HEAVY: u64 = 1 << 17;
+/// One that allocates more than this costs as much as thousands of calls: its literals are avoided.
+const WASTEFUL: u64 = 4 << 20;
 /// How often a proposal is tried for an operation that was never called.
 const TRIES: u32 = 6;
 
@@ -152,7 +158,7 @@ impl<'a> Search<'a> {
             scratch,
             stages,
             start,
-            maker: Maker::new(operations, &bench.usable),
+            maker: Maker::new(operations, &bench.usable).with_dictionary(bench.dictionary.clone()),
             rng: Xoshiro256PlusPlus::seed_from_u64(
                 plan.seed.wrapping_mul(1_000_003).wrapping_add(job as u64),
             ),
@@ -198,7 +204,7 @@ impl<'a> Search<'a> {
         }
         self.learned.distinct = self.pool.distinct();
         self.learned.pool = self.pool.len();
-        self.learned.edges = self.worker.seen_counters();
+        self.note_edges();
         Ok(self.learned)
     }
 
@@ -229,6 +235,13 @@ impl<'a> Search<'a> {
         }
     }
 
+    fn note_edges(&mut self) {
+        if self.stages[self.stage].variant.coverage {
+            self.learned.edges = self.worker.seen_counters();
+            self.learned.measured = Some(self.stages[self.stage].variant);
+        }
+    }
+
     /// Goes on with another build when its time has come and it is there.
     fn change_stage(&mut self) -> Result<(), EngineError> {
         let spent = self.spent();
@@ -237,7 +250,7 @@ impl<'a> Search<'a> {
             .find(|next| self.stages[*next].from <= spent && self.stages[*next].get().is_some());
         let Some(next) = next else { return Ok(()) };
         let Some(binary) = self.stages[next].get() else { return Ok(()) };
-        self.learned.edges = self.worker.seen_counters();
+        self.note_edges();
         let variant = self.stages[next].variant;
         self.worker = start_worker(&binary, self.scratch, self.job, variant)?;
         self.bank.start_over();
@@ -357,8 +370,12 @@ impl<'a> Search<'a> {
             }
         }
         if matches!(execution.ending, testwright_execute::Ending::Completed) {
+            let wasteful = execution.allocated > WASTEFUL;
             for fresh in &proposal.fresh {
                 self.learned.choice.record(fresh.op, fresh.classes, false);
+                if wasteful {
+                    self.learned.choice.record_waste(fresh.op, fresh.classes);
+                }
             }
             self.keep(proposal, execution);
             if execution.kept_values == 0 {
@@ -372,6 +389,10 @@ impl<'a> Search<'a> {
 
     /// Offers the values that are new.
     fn keep(&mut self, proposal: &Proposal, execution: &Execution) {
+        // Whoever extends it pays for its work again.
+        if execution.allocated > HEAVY {
+            return;
+        }
         let mut news = 0;
         for (observed, fingerprint) in proposal.observed.iter().zip(&execution.observed) {
             if !self.pool.is_new(observed.ty, *fingerprint, &mut self.rng) {
@@ -512,6 +533,11 @@ impl<'a> Search<'a> {
             let made = sequence.steps.iter().filter(|step| step.makes_value());
             for (step, text) in made.zip(&details.texts) {
                 let (Step::Call { op, .. }, Some(text)) = (step, text) else { continue };
+                if let Some(inner) = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
+                    if !inner.contains('\\') {
+                        self.maker.learn_text(inner);
+                    }
+                }
                 let tally = self.learned.choice.tally_mut(*op);
                 let good = text.starts_with("Some(") || text.starts_with("Ok(");
                 if good || text == "None" || text.starts_with("Err(") {
@@ -582,6 +608,10 @@ impl<'a> Search<'a> {
     }
 }
 
+/// Bytes that code under test may hold at once. Filling much more takes the time of a million calls; whether a demand is
+/// really too much is seen when its test is confirmed, under a far larger limit.
+pub const MEMORY: u64 = 96 << 20;
+
 /// A worker in its own scratch folder.
 pub fn start_worker(
     binary: &Path,
@@ -593,6 +623,7 @@ pub fn start_worker(
     crate::campaign::make_folder(&folder)?;
     let mut plan = WorkerPlan::new(binary, folder);
     plan.coverage = variant.coverage;
+    plan.limits.memory = MEMORY;
     Ok(Worker::start(plan)?)
 }
 

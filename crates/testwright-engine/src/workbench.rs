@@ -10,6 +10,7 @@ use testwright_ground::{Grounded, Place, Reason};
 use testwright_harness::{
     Built, Harness, HarnessSource, OperationSource, Places, Selection, Subject, Variant,
 };
+use testwright_learn::Dictionary;
 use testwright_model::api::Skipped;
 use testwright_model::operation::{Abilities, Operations};
 use testwright_model::{Api, OpId};
@@ -33,6 +34,8 @@ pub struct Workbench {
     pub foreign: Vec<String>,
     pub harness: Harness,
     pub timing: Timing,
+    /// Literals of the crate's own code.
+    pub dictionary: Dictionary,
 }
 
 /// What became of one callable definition of the subject.
@@ -129,7 +132,9 @@ pub fn prepare(
     grounded.reject(&unreachable);
     let callables = grounded.callables.iter().map(fact).collect();
     let operations = grounded.operations;
+    let dictionary = Dictionary::harvest(&subject.root, &[]);
     Ok(Workbench {
+        dictionary,
         subject,
         places,
         operations,

@@ -116,6 +116,7 @@ impl Post {
             flags: 0,
             kept_values: 0,
             kept_bytes: 0,
+            allocated: 0,
             observed: Vec::new(),
             details: Some(Box::new(Details { death: Some(note), ..Details::default() })),
         }

@@ -17,7 +17,7 @@ pub(crate) struct Corrupt;
 pub(crate) fn records(mut bytes: &[u8], sequences: usize, into: &mut Vec<Execution>) -> Result<(), Corrupt> {
     while !bytes.is_empty() {
         let head = Numbers(bytes.get(..HEAD).ok_or(Corrupt)?);
-        let end = HEAD + head.u32(28) as usize;
+        let end = HEAD + head.u32(36) as usize;
         let sections = bytes.get(HEAD..end).ok_or(Corrupt)?;
         if head.u32(0) as usize != into.len() || into.len() >= sequences {
             return Err(Corrupt);
@@ -46,7 +46,8 @@ fn execution(head: Numbers<'_>, sections: &[u8]) -> Result<Execution, Corrupt> {
         calls: head.u32(12),
         flags: head.u16(6),
         kept_bytes: head.u64(16).cast_signed(),
-        kept_values: head.u32(24).cast_signed(),
+        allocated: head.u64(24),
+        kept_values: head.u32(32).cast_signed(),
         observed,
         details,
     })
@@ -186,6 +187,7 @@ mod tests {
         bytes.extend(5u32.to_le_bytes());
         bytes.extend(4u32.to_le_bytes());
         bytes.extend((-24i64).to_le_bytes());
+        bytes.extend(100u64.to_le_bytes());
         bytes.extend((-2i32).to_le_bytes());
         bytes.extend(u32::try_from(body.len()).unwrap().to_le_bytes());
         bytes.extend(body);
@@ -206,7 +208,7 @@ mod tests {
         assert_eq!(records(&bytes, 2, &mut executions), Ok(()));
         assert_eq!(executions[0].ending, Ending::Completed);
         assert_eq!(executions[0].kept_bytes, -24);
-        assert_eq!(executions[0].kept_values, -2);
+        assert_eq!((executions[0].kept_values, executions[0].allocated), (-2, 100));
         assert_eq!(executions[0].details, None);
         assert_eq!(executions[1].step, 5);
         let panic = executions[1].panic().unwrap();
@@ -243,7 +245,7 @@ mod tests {
     #[test]
     fn nonsense_is_refused() {
         let good = record(0, status::COMPLETED, &[]);
-        assert_eq!(records(&good[..31], 1, &mut Vec::new()), Err(Corrupt));
+        assert_eq!(records(&good[..39], 1, &mut Vec::new()), Err(Corrupt));
         assert_eq!(records(&record(1, status::COMPLETED, &[]), 2, &mut Vec::new()), Err(Corrupt));
         assert_eq!(records(&record(0, 77, &[]), 1, &mut Vec::new()), Err(Corrupt));
         assert_eq!(records(&good, 0, &mut Vec::new()), Err(Corrupt));

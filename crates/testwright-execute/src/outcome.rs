@@ -32,6 +32,8 @@ pub struct Execution {
     pub kept_values: i32,
     /// Bytes alive after the sequence minus before; 0 if the worker died.
     pub kept_bytes: i64,
+    /// Bytes allocated in all, freed ones included; 0 if the worker died.
+    pub allocated: u64,
     /// Fingerprints that the sequence's OBSERVE steps asked for, in their order.
     pub observed: Vec<u64>,
     pub details: Option<Box<Details>>,

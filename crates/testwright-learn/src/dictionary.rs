@@ -38,7 +38,7 @@ const MOST_FLOATS: usize = 64;
 const MOST_CHARS: usize = 64;
 
 /// What was learnt, arranged for fast draws.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Dictionary {
     ints: Ints,
     floats: Floats,

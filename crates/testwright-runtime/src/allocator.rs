@@ -36,6 +36,11 @@ mod checking {
         HEAP.live()
     }
 
+    #[inline]
+    pub fn total() -> u64 {
+        HEAP.total()
+    }
+
     pub fn set_limit(bytes: u64) {
         HEAP.set_limit(bytes);
     }
@@ -97,7 +102,12 @@ mod counting {
 
     static LIVE: AtomicU64 = AtomicU64::new(0);
     static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
+    static TOTAL: AtomicU64 = AtomicU64::new(0);
     pub const CHECKING: bool = false;
+
+    pub fn total() -> u64 {
+        TOTAL.load(Relaxed)
+    }
 
     pub fn live() -> u64 {
         LIVE.load(Relaxed)
@@ -118,6 +128,7 @@ mod counting {
             note_refusal(more);
         } else {
             LIVE.fetch_add(more as u64, Relaxed);
+            TOTAL.fetch_add(more as u64, Relaxed);
         }
         block
     }
@@ -148,6 +159,6 @@ mod counting {
 }
 
 #[cfg(not(testwright_asan))]
-pub use checking::{check, live, set_limit, CHECKING};
+pub use checking::{check, live, set_limit, total, CHECKING};
 #[cfg(testwright_asan)]
-pub use counting::{check, live, set_limit, CHECKING};
+pub use counting::{check, live, set_limit, total, CHECKING};

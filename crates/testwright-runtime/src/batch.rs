@@ -24,6 +24,7 @@ pub struct Batches {
 /// What was alive before a sequence.
 struct Before {
     bytes: u64,
+    total: u64,
     values: i32,
     panics: u64,
 }
@@ -89,7 +90,7 @@ impl Batches {
         if let (true, Some(coverage)) = (wants & want::ALL_COUNTERS != 0, &mut self.coverage) {
             coverage.zero();
         }
-        let before = Before { bytes: allocator::live(), values: ledger::alive(), panics: panic::raised() };
+        let before = Before { bytes: allocator::live(), total: allocator::total(), values: ledger::alive(), panics: panic::raised() };
         let outcome = self.interpreter.run(steps, wants, |note| write_panic(response, note));
         allocator::check();
         let mut head = Head {
@@ -99,6 +100,7 @@ impl Batches {
             step: outcome.step,
             calls: outcome.calls,
             kept_bytes: allocator::live() as i64 - before.bytes as i64,
+            allocated: allocator::total() - before.total,
             kept_values: ledger::alive() - before.values,
             sections: 0,
         };
@@ -169,6 +171,7 @@ fn refused(sequence: u32) -> Head {
         step: 0,
         calls: 0,
         kept_bytes: 0,
+        allocated: 0,
         kept_values: 0,
         sections: 0,
     }

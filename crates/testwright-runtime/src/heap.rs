@@ -76,6 +76,8 @@ pub struct Heap {
     state: SpinLock<State>,
     /// Bytes handed out and not freed.
     live: AtomicU64,
+    /// All bytes that were ever handed out.
+    total: AtomicU64,
     limit: AtomicU64,
 }
 
@@ -111,12 +113,18 @@ impl Heap {
                 waiting_bytes: 0,
             }),
             live: AtomicU64::new(0),
+            total: AtomicU64::new(0),
             limit: AtomicU64::new(u64::MAX),
         }
     }
 
     pub fn live(&self) -> u64 {
         self.live.load(Relaxed)
+    }
+
+    /// Bytes that were handed out so far, freed ones included.
+    pub fn total(&self) -> u64 {
+        self.total.load(Relaxed)
     }
 
     /// Refuses requests that would take more than this at once.
@@ -139,6 +147,7 @@ impl Heap {
             }
             let Some((start, fresh)) = state.piece(class, piece) else { return (0, false) };
             self.live.store(live, Relaxed);
+            self.total.store(self.total.load(Relaxed) + size as u64, Relaxed);
             let address = (start + HEADER + align.max(16) - 1) & !(align.max(16) - 1);
             // SAFETY: header, block and canary lie in the piece that was just taken.
             unsafe {

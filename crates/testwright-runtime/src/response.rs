@@ -110,30 +110,30 @@ mod tests {
     use testwright_wire::record::sections;
 
     fn head(sequence: u32) -> Head {
-        Head { sequence, status: 0, flags: 0, step: 0, calls: 0, kept_bytes: 0, kept_values: 0, sections: 0 }
+        Head { sequence, status: 0, flags: 0, step: 0, calls: 0, kept_bytes: 0, allocated: 0, kept_values: 0, sections: 0 }
     }
 
     #[test]
     fn records_that_do_not_fit_are_truncated() {
         // SAFETY: all fields are atomics, for which 0 is a value.
         let slot: SlotHead = unsafe { core::mem::zeroed() };
-        let mut area = vec![0_u64; 16];
-        // SAFETY: the area is 128 bytes.
-        let mut response = unsafe { Response::new(&slot, area.as_mut_ptr().cast(), 128) };
-        assert!(response.begin(128, 2));
+        let mut area = vec![0_u64; 20];
+        // SAFETY: the area is 160 bytes.
+        let mut response = unsafe { Response::new(&slot, area.as_mut_ptr().cast(), 160) };
+        assert!(response.begin(160, 2));
         assert!(response.whole(7, b"abc"));
         response.finish(head(0));
-        assert_eq!(slot.answered.load(Relaxed), 48);
-        assert!(response.begin(128, 1));
+        assert_eq!(slot.answered.load(Relaxed), 56);
+        assert!(response.begin(160, 1));
         assert!(!response.whole(7, &[1; 20]));
         response.finish(head(1));
-        assert!(response.begin(128, 0));
+        assert!(response.begin(160, 0));
         response.finish(head(2));
-        assert!(!response.begin(128, 0));
-        assert_eq!((slot.answered.load(Relaxed), slot.finished.load(Relaxed)), (112, 3));
+        assert!(!response.begin(160, 0));
+        assert_eq!((slot.answered.load(Relaxed), slot.finished.load(Relaxed)), (136, 3));
         let bytes: Vec<u8> = area.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let found: Vec<_> = sections(&bytes[HEAD..48]).collect();
+        let found: Vec<_> = sections(&bytes[HEAD..56]).collect();
         assert_eq!((found.len(), found[0].tag, found[0].content), (1, 7, &b"abc"[..]));
-        assert_eq!(bytes[48 + 4], status::TRUNCATED as u8);
+        assert_eq!(bytes[56 + 4], status::TRUNCATED as u8);
     }
 }

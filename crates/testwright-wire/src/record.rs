@@ -19,6 +19,8 @@ pub struct Head {
     pub calls: u32,
     /// Bytes alive after the sequence minus before.
     pub kept_bytes: i64,
+    /// Bytes that the sequence allocated in all, freed ones included: a measure of its work that is the same every time.
+    pub allocated: u64,
     /// Ledger values alive after the sequence minus before.
     pub kept_values: i32,
     /// Bytes of all sections.
@@ -85,7 +87,7 @@ pub mod section {
     /// [`super::Effect`] records.
     pub const EFFECTS: u32 = 7;
     /// `u64` an OBSERVE step: the fingerprint of its value then, 0 if it has none.
-    pub const OBSERVED: u32 = 8;
+    pub const OBSERVED: u32 = 9;
 }
 
 /// Longest `Debug` text that is sent, in bytes.

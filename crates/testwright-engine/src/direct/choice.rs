@@ -37,6 +37,8 @@ pub struct Choice {
     tallies: Vec<Tally>,
     /// By operation, argument and class of literal: calls and panics.
     literals: HashMap<(OpId, u8, u8), (u32, u32)>,
+    /// By operation and argument: the smallest class of number that took a lot of time and memory.
+    wasteful: HashMap<(OpId, u8), u8>,
 }
 
 /// Literal arguments of a call that are told apart.
@@ -44,7 +46,7 @@ const ARGUMENTS: u8 = 8;
 
 impl Choice {
     pub fn new(operations: usize) -> Self {
-        Choice { tallies: vec![Tally::default(); operations], literals: HashMap::new() }
+        Choice { tallies: vec![Tally::default(); operations], literals: HashMap::new(), wasteful: HashMap::new() }
     }
 
     /// How many operations there are.
@@ -84,15 +86,29 @@ impl Choice {
         let tally = self.tally_mut(op);
         tally.calls += 1;
         tally.panics += u64::from(panicked);
-        if classes == 0 {
-            return;
+        if classes != 0 {
+            self.note(op, classes, 1, u32::from(panicked));
         }
+    }
+
+    fn note(&mut self, op: OpId, classes: u64, calls: u32, panics: u32) {
         for argument in 0..ARGUMENTS {
             let class = u8::try_from((classes >> (8 * argument)) & 0xff).unwrap_or(0);
             if class != 0 {
                 let seen = self.literals.entry((op, argument, class)).or_default();
-                seen.0 += 1;
-                seen.1 += u32::from(panicked);
+                seen.0 += calls;
+                seen.1 += panics;
+            }
+        }
+    }
+
+    /// A call took a lot of time and memory: its literals are to be avoided.
+    pub fn record_waste(&mut self, op: OpId, classes: u64) {
+        for argument in 0..ARGUMENTS {
+            let class = u8::try_from((classes >> (8 * argument)) & 0xff).unwrap_or(0);
+            if LARGE.contains(&class) {
+                let from = self.wasteful.entry((op, argument)).or_insert(class);
+                *from = class.min(*from);
             }
         }
     }
@@ -100,6 +116,7 @@ impl Choice {
     /// A call ended its worker, which costs as much as thousands of calls.
     pub fn record_death(&mut self, op: OpId, classes: u64) {
         self.tally_mut(op).deaths += 1;
+        self.record_waste(op, classes);
         for _ in 0..8 {
             self.record(op, classes, true);
         }
@@ -120,7 +137,14 @@ impl Choice {
     /// Whether to draw another literal instead of this one: it nearly always panicked there.
     pub fn avoids(&self, op: OpId, argument: usize, literal: &Literal, rng: &mut Xoshiro256PlusPlus) -> bool {
         let Ok(argument) = u8::try_from(argument) else { return false };
-        let Some((calls, panics)) = self.literals.get(&(op, argument, class(literal))) else { return false };
+        let class = class(literal);
+        if LARGE.contains(&class)
+            && self.wasteful.get(&(op, argument)).is_some_and(|from| *from <= class)
+            && rng.random_bool(0.98)
+        {
+            return true;
+        }
+        let Some((calls, panics)) = self.literals.get(&(op, argument, class)) else { return false };
         *calls >= 12 && u64::from(*panics) * 10 > u64::from(*calls) * 6 && rng.random_bool(0.92)
     }
 }
@@ -129,6 +153,9 @@ impl Choice {
 pub fn class_bits(argument: usize, literal: &Literal) -> u64 {
     if argument < ARGUMENTS as usize { u64::from(class(literal)) << (8 * argument) } else { 0 }
 }
+
+/// Classes of numbers from 2^14 on.
+const LARGE: std::ops::RangeInclusive<u8> = 31..=88;
 
 /// Literals of a class tend to do the same: numbers of one size, texts of one length.
 fn class(literal: &Literal) -> u8 {

@@ -16,7 +16,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use testwright_ground::reach::is_literal;
 use testwright_model::operation::{Operations, Origin, Take, TypeId};
 use testwright_model::sequence::{Arg, How, Sequence, Step, ValueId};
-use testwright_model::{Ledger, Literal, OpId, Prim, Ty};
+use testwright_learn::Dictionary;
+use testwright_model::{Ledger, Literal, OpId, Ty};
 
 use bank::Bank;
 use choice::Choice;
@@ -38,6 +39,7 @@ pub struct Maker<'a> {
     /// One list of operations for each callable of the subject, so that callables have equal chances.
     families: Vec<Vec<OpId>>,
     others: Vec<OpId>,
+    dictionary: Dictionary,
     /// Integers stay small, so that no capacity or length asked for costs more than the call.
     modest: bool,
 }
@@ -78,6 +80,7 @@ impl<'a> Maker<'a> {
             references,
             families: Vec::new(),
             others: Vec::new(),
+            dictionary: Dictionary::default(),
             modest: false,
         };
         let mut ids: Vec<OpId> = usable.iter().copied().collect();
@@ -95,6 +98,18 @@ impl<'a> Maker<'a> {
         families.sort_unstable();
         maker.families = families.into_iter().map(|(_, family)| family).collect();
         maker
+    }
+
+    /// With literals from the crate's own code.
+    #[must_use]
+    pub fn with_dictionary(mut self, dictionary: Dictionary) -> Self {
+        self.dictionary = dictionary;
+        self
+    }
+
+    /// A text that the crate itself made.
+    pub fn learn_text(&mut self, text: &str) {
+        self.dictionary.learn_text(text);
     }
 
     /// With small integers only.
@@ -534,7 +549,7 @@ impl<'a> Maker<'a> {
         match self.operations.ty(ty) {
             ty if self.modest && ty.is_int() => Literal::Int(means.rng.random_range(0..32)),
             ty => {
-                let literal = literal_of(ty, means.rng);
+                let literal = self.dictionary.literal(ty, means.rng);
                 match literal {
                     Literal::Str(text) if means.bank.is_full() => {
                         let known = means.bank.any(means.rng).and_then(|bytes| str::from_utf8(bytes).ok());
@@ -635,84 +650,4 @@ pub fn repair(operations: &Operations, steps: &[Step]) -> Option<Sequence> {
     }
     finish(&mut draft);
     Some(draft.sequence)
-}
-
-/// A literal of a type for which [`is_literal`] holds.
-fn literal_of(ty: &Ty, rng: &mut Xoshiro256PlusPlus) -> Literal {
-    match ty {
-        Ty::Prim(Prim::Bool) => Literal::Bool(rng.random()),
-        Ty::Prim(Prim::Char) => {
-            Literal::Char(*['a', 'b', '0', ' ', 'é', '\u{10ffff}', '\0', 'Z'].choose(rng).unwrap_or(&'a'))
-        }
-        Ty::Prim(prim @ (Prim::F32 | Prim::F64)) => float(*prim, rng),
-        Ty::Prim(prim) => Literal::Int(int(*prim, rng)),
-        Ty::Ref { to, .. } if **to == Ty::Str => Literal::Str(text(rng)),
-        _ => Literal::Bytes(bytes(rng)),
-    }
-}
-
-fn int(prim: Prim, rng: &mut Xoshiro256PlusPlus) -> i128 {
-    let bits = prim.bits();
-    let (min, max) = if prim.is_signed() {
-        (i128::MIN >> (128 - bits), i128::MAX >> (128 - bits))
-    } else {
-        (0, if bits == 128 { -1 } else { (1i128 << bits) - 1 })
-    };
-    let value = match rng.random_range(0..20) {
-        0..=9 => rng.random_range(0..4),
-        10..=13 => rng.random_range(0..20),
-        14 => -1,
-        15 => return min,
-        16 => return max,
-        17 => i128::from(rng.random_range(0..300)),
-        18 => max - 1,
-        _ => i128::from(rng.random::<i64>()),
-    };
-    if prim.is_signed() {
-        value.clamp(min, max)
-    } else if bits == 128 {
-        value
-    } else {
-        value & max
-    }
-}
-
-fn float(prim: Prim, rng: &mut Xoshiro256PlusPlus) -> Literal {
-    let value = *[0.0, 1.0, -1.0, 0.5, 2.0, 1e10, f64::NAN, f64::INFINITY, -0.0, f64::MIN_POSITIVE, 3.25]
-        .choose(rng)
-        .unwrap_or(&0.0);
-    #[expect(clippy::cast_possible_truncation, reason = "the nearest f32 is what is wanted")]
-    let bits = if prim == Prim::F32 { u64::from((value as f32).to_bits()) } else { value.to_bits() };
-    Literal::Float(bits)
-}
-
-fn text(rng: &mut Xoshiro256PlusPlus) -> String {
-    const PARTS: [&str; 16] = [
-        "",
-        "a",
-        "b",
-        "ab",
-        "hello",
-        "0",
-        "1",
-        "-1",
-        "1.0",
-        " ",
-        "\n",
-        "é",
-        "日本",
-        "/",
-        "x=1",
-        "abcdefghijklmnopqrstuvwxyz",
-    ];
-    let mut text = String::new();
-    for _ in 0..rng.random_range(1..=2) {
-        text.push_str(PARTS.choose(rng).unwrap_or(&""));
-    }
-    text
-}
-
-fn bytes(rng: &mut Xoshiro256PlusPlus) -> Vec<u8> {
-    let length = *[0usize, 1, 2, 3, 4, 8, 16].choose(rng).unwrap_or(&0);
-    (0..length).map(|_| if rng.random_bool(0.5) { rng.random_range(0..4) } else { rng.random() }).collect()
 }

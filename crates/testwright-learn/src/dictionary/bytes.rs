@@ -13,7 +13,7 @@ use super::text::Texts;
 /// Values of length fields that a reader should doubt.
 const FIELDS: [u64; 9] = [0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0x7fff_ffff, u64::MAX];
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Bytes {
     /// Best first, none empty.
     pieces: Vec<Box<[u8]>>,

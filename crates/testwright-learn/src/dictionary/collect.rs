@@ -18,7 +18,7 @@ pub enum Rank {
 /// The sources take turns in this order. One file with a table of a thousand names does not push out all others.
 type Place = (Rank, usize, usize);
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Collected<T> {
     found: BTreeMap<T, Place>,
     source: usize,

@@ -22,7 +22,7 @@ const MOST_DEPTH: usize = 128;
 const MOST_ELEMENTS: usize = 16;
 
 /// All that was found so far.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Harvest {
     pub texts: Collected<String>,
     pub bytes: Collected<Vec<u8>>,

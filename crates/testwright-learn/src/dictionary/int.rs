@@ -12,13 +12,13 @@ use super::favoured;
 const SMALL: i128 = 16;
 
 /// What is drawn from for each type.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Ints {
     /// By [`Prim`] as a number.
     tables: Vec<Table>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Table {
     span: Span,
     extremes: Vec<i128>,

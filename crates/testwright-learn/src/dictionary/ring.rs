@@ -2,7 +2,7 @@
 
 const ROOM: usize = 200;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Ring<T> {
     values: Vec<T>,
     oldest: usize,

@@ -41,7 +41,7 @@ const FLOATS: [f64; 26] = [
     5e-324,
 ];
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Floats {
     harvested: Vec<f64>,
 }
@@ -67,7 +67,7 @@ impl Floats {
     }
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Chars {
     harvested: Vec<char>,
 }

@@ -12,7 +12,7 @@ const MOST_BYTES: u64 = 40 << 20;
 const MOST_DEPTH: usize = 32;
 
 /// One file's text.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Source {
     pub text: String,
     /// Whether the code shows how the library is used, instead of being the library.

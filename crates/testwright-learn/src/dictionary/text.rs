@@ -56,7 +56,7 @@ const GENERIC: [&str; 36] = [
     "\u{feff}a",
 ];
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Texts {
     /// Best first.
     pieces: Vec<Piece>,

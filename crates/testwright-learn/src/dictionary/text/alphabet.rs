@@ -9,7 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::super::scalar::MULTI_BYTE;
 use super::piece::SEPARATORS;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Alphabet {
     marks: Vec<char>,
     letters: Vec<char>,

@@ -14,7 +14,7 @@ const MOST_DEEP: usize = 32;
 /// Enough for a parser that recurses at each unit to run out of stack.
 const DEEP: usize = 20_000;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Nested {
     /// What deep strings are made of.
     deep: Vec<Box<str>>,

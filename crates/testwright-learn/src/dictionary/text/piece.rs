@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// What parts of most small languages stand between.
 pub const SEPARATORS: &[u8] = b" ./:-,;=@#?&{}()[]<>\"'\n";
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Piece {
     /// Never empty.
     pub text: Box<str>,
