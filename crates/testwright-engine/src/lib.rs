@@ -5,6 +5,7 @@
 
 pub mod campaign;
 pub mod confirm;
+pub mod cover;
 pub mod direct;
 pub mod encode;
 pub mod error;
