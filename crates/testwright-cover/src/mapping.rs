@@ -67,7 +67,7 @@ pub(crate) fn file_lists(section: &[u8], into: &mut FileLists) -> Option<()> {
 fn files(list: &[u8]) -> Option<Vec<String>> {
     let mut bytes = Bytes::new(list);
     let [count, _, compressed] = [bytes.count()?, bytes.count()?, bytes.count()?];
-    // rustc never compresses it.
+    // The harness builds with `-enable-name-compression=false`.
     if compressed != 0 {
         return None;
     }
