@@ -17,7 +17,8 @@ use crate::{EngineError, Workbench, encode};
 const BATCH: usize = 100;
 
 impl Workbench {
-    /// Runs the corpus in a worker of `binary`, which counts coverage, and tells what it executed of the subject.
+    /// Runs the corpus in a worker of `binary`, which counts coverage, and tells what it executed of the subject. A sequence
+    /// that hangs costs its whole time limit, so a corpus is best kept free of them.
     pub fn measure_cover(
         &self,
         binary: &Path,
