@@ -157,9 +157,7 @@ impl Campaign<'_> {
             handles
                 .into_iter()
                 .map(|handle| {
-                    handle
-                        .join()
-                        .map_err(|_| EngineError::Internal("a search thread panicked".to_owned()))?
+                    handle.join().map_err(|_| EngineError::Internal("a search thread panicked".to_owned()))?
                 })
                 .collect()
         })
@@ -281,8 +279,8 @@ impl Campaign<'_> {
         by_path
             .into_values()
             .map(|mut figures| {
-                figures.never_succeeded = figures.calls == figures.panics
-                    || (figures.looked >= 8 && figures.good == 0);
+                figures.never_succeeded =
+                    figures.calls == figures.panics || (figures.looked >= 8 && figures.good == 0);
                 figures
             })
             .collect()

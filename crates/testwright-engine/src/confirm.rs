@@ -66,7 +66,8 @@ impl Confirmer<'_> {
             .map(|candidate| testwright_emit::body(operations, candidate.sequence, false))
             .collect();
         let mut verdicts: Vec<Option<Confirmation>> = vec![None; candidates.len()];
-        let settings: Vec<Vec<Confirm>> = candidates.iter().map(|candidate| self.settings(candidate)).collect();
+        let settings: Vec<Vec<Confirm>> =
+            candidates.iter().map(|candidate| self.settings(candidate)).collect();
         let mut all: Vec<Confirm> = Vec::new();
         for confirm in settings.iter().flatten() {
             if !all.contains(confirm) {

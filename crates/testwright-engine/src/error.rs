@@ -1,5 +1,6 @@
 //! What can go wrong, with exit codes and advice.
 
+use testwright_cover::CoverError;
 use testwright_discover::DiscoverError;
 use testwright_execute::ExecuteError;
 use testwright_harness::HarnessError;
@@ -12,6 +13,8 @@ pub enum EngineError {
     Discover(#[from] DiscoverError),
     #[error(transparent)]
     Execute(#[from] ExecuteError),
+    #[error(transparent)]
+    Cover(#[from] CoverError),
     /// The crate offers nothing that can be called.
     #[error("{0}")]
     Nothing(String),
@@ -26,7 +29,10 @@ impl EngineError {
     pub fn exit_code(&self) -> u8 {
         match self {
             EngineError::Harness(error) => error.exit_code(),
-            EngineError::Discover(_) | EngineError::Execute(_) | EngineError::Write { .. } => 6,
+            EngineError::Discover(_)
+            | EngineError::Execute(_)
+            | EngineError::Cover(_)
+            | EngineError::Write { .. } => 6,
             EngineError::Nothing(_) => 4,
             EngineError::Internal(_) => 70,
         }
@@ -42,7 +48,10 @@ impl EngineError {
                 "is there room on the disk, and may the folder be written? --out DIR chooses another one"
                     .to_owned(),
             ),
-            EngineError::Discover(_) | EngineError::Execute(_) | EngineError::Internal(_) => None,
+            EngineError::Discover(_)
+            | EngineError::Execute(_)
+            | EngineError::Cover(_)
+            | EngineError::Internal(_) => None,
         }
     }
 }

@@ -45,7 +45,11 @@ pub fn settle(
     let mut found = Found::default();
     let mut failures = failures;
     failures.sort_by(|a, b| {
-        (a.failure.tier, a.at_execution, a.failure.key()).cmp(&(b.failure.tier, b.at_execution, b.failure.key()))
+        (a.failure.tier, a.at_execution, a.failure.key()).cmp(&(
+            b.failure.tier,
+            b.at_execution,
+            b.failure.key(),
+        ))
     });
     if failures.is_empty() {
         return Ok(found);
@@ -145,10 +149,8 @@ fn finding(
     confirmed: &Confirmed,
 ) -> report::Finding {
     let failure = &seen.failure;
-    let location = (!failure.file.is_empty()).then(|| report::Location {
-        file: package_path(&failure.file, &bench.subject),
-        line: failure.line,
-    });
+    let location = (!failure.file.is_empty())
+        .then(|| report::Location { file: package_path(&failure.file, &bench.subject), line: failure.line });
     let function = location.as_ref().map_or("", |location| location.file.as_str());
     report::Finding {
         id: finding_id(failure.class, &failure.operation, function, &failure.message),
@@ -296,4 +298,3 @@ fn finding_id(class: &str, operation: &str, file: &str, message: &str) -> String
     }
     format!("{:08x}", (hash >> 32) ^ (hash & 0xffff_ffff))
 }
-

@@ -133,8 +133,8 @@ fn excused(
         return Some("documented panic");
     }
     // std says of these two that they may panic if the index is out of bounds.
-    let indexes = operation.path.ends_with(" as Index>::index")
-        || operation.path.ends_with(" as IndexMut>::index_mut");
+    let indexes =
+        operation.path.ends_with(" as Index>::index") || operation.path.ends_with(" as IndexMut>::index_mut");
     if indexes && class != "overflow" {
         return Some("documented panic");
     }

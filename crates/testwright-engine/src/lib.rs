@@ -6,6 +6,7 @@
 
 pub mod campaign;
 pub mod confirm;
+pub mod cover;
 pub mod direct;
 pub mod encode;
 pub mod error;

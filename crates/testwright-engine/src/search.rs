@@ -337,8 +337,7 @@ impl<'a> Search<'a> {
                 batch.starts.push(u32::try_from(batch.words.len()).unwrap_or(u32::MAX));
                 proposal.encode(&mut batch.words);
             }
-            let outcome =
-                if isolated { self.worker.run_fresh(&batch)? } else { self.worker.run(&batch)? };
+            let outcome = if isolated { self.worker.run_fresh(&batch)? } else { self.worker.run(&batch)? };
             self.progress.calls.fetch_add(outcome.calls, Ordering::Relaxed);
             let mut window = 0;
             for (index, (proposal, execution)) in part.iter().zip(&outcome.executions).enumerate() {

@@ -24,7 +24,9 @@ pub fn has_unsafe_code(root: &Path) -> bool {
 
 fn is_unsafe(line: &str) -> bool {
     let code = line.split("//").next().unwrap_or("");
-    ["unsafe {", "unsafe{", "unsafe fn", "unsafe impl", "unsafe extern"].iter().any(|sign| code.contains(sign))
+    ["unsafe {", "unsafe{", "unsafe fn", "unsafe impl", "unsafe extern"]
+        .iter()
+        .any(|sign| code.contains(sign))
         || code.trim_end().ends_with("unsafe")
 }
 

@@ -71,6 +71,7 @@ fn details(bytes: &[u8]) -> Result<(Option<Box<Details>>, Vec<u64>), Corrupt> {
             section::NEW_COUNTERS => details.new_counters = u32s(content),
             section::COUNTERS => details.counters = u32s(content),
             section::EFFECTS => details.effects = effects(content),
+            section::COUNTS => details.counts = counts(content)?,
             _ => return Err(Corrupt),
         }
     }
@@ -125,6 +126,14 @@ fn effects(content: &[u8]) -> Vec<EffectFact> {
         }
     };
     content.chunks_exact(size_of::<record::Effect>()).map(of).collect()
+}
+
+fn counts(content: &[u8]) -> Result<Vec<(u32, u64)>, Corrupt> {
+    let of = |chunk| {
+        let numbers = Numbers(chunk);
+        Ok((u32::try_from(numbers.u64(0)).map_err(|_| Corrupt)?, numbers.u64(8)))
+    };
+    content.chunks_exact(16).map(of).collect()
 }
 
 fn u64s(content: &[u8]) -> Vec<u64> {
@@ -227,6 +236,7 @@ mod tests {
             (section::TEXTS, texts),
             (section::NEW_COUNTERS, [3u32, 8].iter().flat_map(|n| n.to_le_bytes()).collect()),
             (section::EFFECTS, effect),
+            (section::COUNTS, [3u64, 1 << 40].iter().flat_map(|n| n.to_le_bytes()).collect()),
             (section::OBSERVED, 5u64.to_le_bytes().to_vec()),
         ];
         let mut executions = Vec::new();
@@ -240,6 +250,7 @@ mod tests {
             details.effects,
             [EffectFact { step: 3, kind: EffectKind::Sleep, call: 35, allowed: true }]
         );
+        assert_eq!(details.counts, [(3, 1 << 40)]);
     }
 
     #[test]
@@ -252,6 +263,9 @@ mod tests {
         let mut long_panic = panic_section();
         long_panic[8] = 255;
         let bytes = record(0, status::PANICKED, &[(section::PANIC, long_panic)]);
+        assert_eq!(records(&bytes, 1, &mut Vec::new()), Err(Corrupt));
+        let far: Vec<u8> = [1u64 << 32, 1].iter().flat_map(|n| n.to_le_bytes()).collect();
+        let bytes = record(0, status::COMPLETED, &[(section::COUNTS, far)]);
         assert_eq!(records(&bytes, 1, &mut Vec::new()), Err(Corrupt));
     }
 

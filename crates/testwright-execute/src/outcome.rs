@@ -144,6 +144,8 @@ pub struct Details {
     /// All counters that were reached, ascending.
     pub counters: Vec<u32>,
     pub effects: Vec<EffectFact>,
+    /// How often the counters of `-C instrument-coverage` were reached, by their places in `__llvm_prf_cnts`, ascending.
+    pub counts: Vec<(u32, u64)>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]

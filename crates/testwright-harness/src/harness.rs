@@ -109,8 +109,33 @@ impl Harness {
         let Some(executable) = executable(&outcome) else {
             return Err(HarnessError::internal(format!("cargo made no worker:\n{}", outcome.error_text())));
         };
+        // First the library: where there is a binary, its library is there too.
+        if let (Some(library), true) = (self.subject_library(&outcome), variant.coverage) {
+            files::copy(&library, &library_of(&binary))?;
+        }
         files::copy(&executable, &binary)?;
         Ok(built(&late, false))
+    }
+
+    /// The subject's library (`.rlib`) that a worker's binary was linked from, if coverage is counted in it. It holds the
+    /// coverage maps of those functions, too, that the linker left out.
+    pub fn library(&self, binary: &Path) -> Option<PathBuf> {
+        Some(library_of(binary)).filter(|library| library.exists())
+    }
+
+    /// The subject's library among cargo's artifacts, found by its folder: two versions may share a name.
+    fn subject_library(&self, outcome: &Outcome) -> Option<PathBuf> {
+        outcome.messages().find_map(|message| match message {
+            Message::CompilerArtifact(artifact)
+                if artifact
+                    .manifest_path
+                    .parent()
+                    .is_some_and(|folder| folder == self.workspace.subject.root) =>
+            {
+                artifact.filenames.iter().find(|file| file.extension() == Some("rlib")).map(Into::into)
+            }
+            _ => None,
+        })
     }
 
     fn selected(&self, late: &Late) -> Selected {
@@ -159,6 +184,11 @@ fn key(subject: &Subject, source: &HarnessSource) -> String {
         .text(&subject.digest)
         .text(&source.digest())
         .finish()
+}
+
+/// Where the library of a binary is kept.
+fn library_of(binary: &Path) -> PathBuf {
+    binary.with_extension("rlib")
 }
 
 /// The binary among cargo's artifacts.

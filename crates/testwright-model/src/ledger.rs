@@ -85,15 +85,17 @@ impl<'a> Ledger<'a> {
     /// Takes all steps of another sequence, whose state at its end is `other`.
     pub fn absorb(&mut self, other: &State) {
         let (steps, made) = (self.state.steps, self.state.made);
-        self.state.values.extend(other.values.iter().map(|value| Value {
-            id: ValueId(value.id.0 + steps),
-            ty: value.ty,
-            number: value.number + made,
-            loans: value
-                .loans
-                .iter()
-                .map(|loan| Loan { of: ValueId(loan.of.0 + steps), mutable: loan.mutable })
-                .collect(),
+        self.state.values.extend(other.values.iter().map(|value| {
+            Value {
+                id: ValueId(value.id.0 + steps),
+                ty: value.ty,
+                number: value.number + made,
+                loans: value
+                    .loans
+                    .iter()
+                    .map(|loan| Loan { of: ValueId(loan.of.0 + steps), mutable: loan.mutable })
+                    .collect(),
+            }
         }));
         self.state.steps += other.steps;
         self.state.made += other.made;
@@ -252,9 +254,7 @@ impl<'a> Ledger<'a> {
         let early: Vec<ValueId> = self
             .alive()
             .map(|(value, _)| value)
-            .filter(|value| {
-                self.needs_drop(*value) && self.loans(*value).iter().any(|loan| loan.of > *value)
-            })
+            .filter(|value| self.needs_drop(*value) && self.loans(*value).iter().any(|loan| loan.of > *value))
             .collect();
         let mut ended = early.clone();
         for value in early {
@@ -344,9 +344,9 @@ impl<'a> Ledger<'a> {
         let mut ordered = Vec::new();
         while !values.is_empty() {
             let free = values.iter().rposition(|value| {
-                !values.iter().any(|other| {
-                    other != value && self.loans(*other).iter().any(|loan| loan.of == *value)
-                })
+                !values
+                    .iter()
+                    .any(|other| other != value && self.loans(*other).iter().any(|loan| loan.of == *value))
             });
             ordered.push(values.remove(free.unwrap_or(values.len() - 1)));
         }

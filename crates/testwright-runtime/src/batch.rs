@@ -14,6 +14,9 @@ use crate::response::{bytes_of, Response};
 use crate::seeds::Seeds;
 use crate::{allocator, death, effects, ledger, steady};
 
+/// Wishes for which a sequence starts with all counters at 0.
+const ITS_OWN: u32 = want::ALL_COUNTERS | want::COUNTS;
+
 pub struct Batches {
     pub header: &'static Header,
     pub interpreter: Interpreter,
@@ -87,10 +90,15 @@ impl Batches {
         if let Some(seeds) = &self.seeds {
             seeds.reset();
         }
-        if let (true, Some(coverage)) = (wants & want::ALL_COUNTERS != 0, &mut self.coverage) {
+        if let (true, Some(coverage)) = (wants & ITS_OWN != 0, &mut self.coverage) {
             coverage.zero();
         }
-        let before = Before { bytes: allocator::live(), total: allocator::total(), values: ledger::alive(), panics: panic::raised() };
+        let before = Before {
+            bytes: allocator::live(),
+            total: allocator::total(),
+            values: ledger::alive(),
+            panics: panic::raised(),
+        };
         let outcome = self.interpreter.run(steps, wants, |note| write_panic(response, note));
         allocator::check();
         let mut head = Head {
@@ -111,6 +119,9 @@ impl Batches {
         self.write_coverage(&mut head, wants, is_last, response);
         if head.flags & flag::EFFECTS != 0 {
             write_effects(response);
+        }
+        if let (true, Some(coverage)) = (wants & want::COUNTS != 0, &self.coverage) {
+            write_counts(coverage, response);
         }
         let observed = self.interpreter.observations.observed();
         if !observed.is_empty() {
@@ -141,7 +152,7 @@ impl Batches {
     fn write_coverage(&mut self, head: &mut Head, wants: u32, is_last: bool, response: &mut Response<'_>) {
         let Some(coverage) = &mut self.coverage else { return };
         let is_due = coverage.is_due();
-        let each = wants & (want::SCAN_EACH | want::ALL_COUNTERS) != 0;
+        let each = wants & (want::SCAN_EACH | ITS_OWN) != 0;
         if is_due || is_last || each {
             let sequences = coverage.look(!each);
             if sequences > 0 && response.whole(section::NEW_COUNTERS, bytes_of(coverage.found())) {
@@ -184,6 +195,16 @@ fn write_panic(response: &mut Response<'_>, note: &Note) {
         response.put(message);
         response.put(file);
         response.pad();
+    }
+}
+
+fn write_counts(coverage: &Coverage, response: &mut Response<'_>) {
+    // A section is as long as it says, whatever threads that were left running add between the two readings.
+    let length = coverage.counts().count();
+    if response.section(section::COUNTS, length * 16) {
+        for (counter, count) in coverage.counts().take(length) {
+            response.put(bytes_of(&[counter, count]));
+        }
     }
 }
 

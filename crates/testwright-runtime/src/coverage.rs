@@ -138,6 +138,16 @@ impl Coverage {
         self.collect(false);
     }
 
+    /// The counters of `-C instrument-coverage` that are not 0, with their numbers. A thread that code under test left
+    /// running may reach more of them from one reading to the next.
+    pub fn counts(&self) -> impl Iterator<Item = (u64, u64)> {
+        let Counters { words, word_count, .. } = self.counters;
+        (0..word_count)
+            // SAFETY: so many counters lie there.
+            .map(move |place| (place as u64, unsafe { words.add(place).read_volatile() }))
+            .filter(|&(_, count)| count != 0)
+    }
+
     fn collect(&mut self, only_new: bool) {
         self.found_count = 0;
         let Counters { words, word_count, bytes, byte_count } = self.counters;
@@ -248,6 +258,8 @@ mod tests {
         assert_eq!(coverage.found(), [4, 29]);
         coverage.reached();
         assert_eq!(coverage.found(), [3, 4, 16, 20, 21, 28, 29, 38]);
+        let counts: Vec<_> = coverage.counts().collect();
+        assert_eq!(counts, [3, 4, 16, 20].map(|place| (place, 1 << 40)), "the bytes are not counts");
         coverage.zero();
         coverage.reached();
         assert!(coverage.found().is_empty());

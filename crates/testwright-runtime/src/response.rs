@@ -110,7 +110,17 @@ mod tests {
     use testwright_wire::record::sections;
 
     fn head(sequence: u32) -> Head {
-        Head { sequence, status: 0, flags: 0, step: 0, calls: 0, kept_bytes: 0, allocated: 0, kept_values: 0, sections: 0 }
+        Head {
+            sequence,
+            status: 0,
+            flags: 0,
+            step: 0,
+            calls: 0,
+            kept_bytes: 0,
+            allocated: 0,
+            kept_values: 0,
+            sections: 0,
+        }
     }
 
     #[test]

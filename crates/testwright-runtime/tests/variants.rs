@@ -107,6 +107,18 @@ fn coverage_is_told_once_and_by_window() {
     assert_ne!(reached[0], reached[1]);
     assert!(!reached[0].is_empty() && all[1].head.flags == 0);
 
+    // Counts are a sequence's own: what ran before is not in them.
+    let counted = branches(&mut worker, &[0, 1, 0], want::COUNTS);
+    let counts: Vec<_> = counted.iter().map(|record| record.u64s(section::COUNTS)).collect();
+    assert_eq!(counts[0], counts[2]);
+    assert_ne!(counts[0], counts[1]);
+    let reached_words =
+        reached[0].iter().filter(|counter| counts[0].chunks(2).any(|pair| pair[0] == u64::from(**counter)));
+    assert_eq!(reached_words.count(), counts[0].len() / 2, "each is a counter that was reached");
+    assert!(counts[0].chunks(2).all(|pair| pair[1] > 0) && !counts[0].is_empty());
+    let quiet = branches(&mut worker, &[0], 0);
+    assert!(quiet[0].sections.is_empty(), "not asked for");
+
     // What another worker has seen, by the shared map, is not news: here a map of its own, so all is news again.
     let mut other = Worker::start_program(&program, &Plan { options: 0, ..Plan::default() });
     assert_eq!(branches(&mut other, &[0], 0)[0].head.flags, 0, "coverage is not asked for");

@@ -9,7 +9,7 @@ pub mod layout;
 pub mod record;
 
 /// Raised with every change of layout, code or record.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Descriptors that the launcher leaves open in the worker, and nothing else but 0, 1, 2.
 pub mod descriptor {

@@ -69,6 +69,8 @@ pub mod want {
     pub const ALL_COUNTERS: u32 = 8;
     /// With TEXTS: also the fingerprint of each value right after it was made.
     pub const RESULTS: u32 = 16;
+    /// List how often the sequence reached each counter of `-C instrument-coverage`: what the line report is computed from.
+    pub const COUNTS: u32 = 32;
 }
 
 pub mod section {
@@ -86,6 +88,9 @@ pub mod section {
     pub const COUNTERS: u32 = 6;
     /// [`super::Effect`] records.
     pub const EFFECTS: u32 = 7;
+    /// `counter: u64, count: u64`, ascending: the 64-bit counters that are not 0. A counter's number is its place in
+    /// the binary's `__llvm_prf_cnts`. Behind the effects, because sections stand in the order of their tags.
+    pub const COUNTS: u32 = 8;
     /// `u64` an OBSERVE step: the fingerprint of its value then, 0 if it has none.
     pub const OBSERVED: u32 = 9;
 }

@@ -46,7 +46,11 @@ const ARGUMENTS: u8 = 8;
 
 impl Choice {
     pub fn new(operations: usize) -> Self {
-        Choice { tallies: vec![Tally::default(); operations], literals: HashMap::new(), wasteful: HashMap::new() }
+        Choice {
+            tallies: vec![Tally::default(); operations],
+            literals: HashMap::new(),
+            wasteful: HashMap::new(),
+        }
     }
 
     /// How many operations there are.

@@ -172,15 +172,11 @@ impl<'a> Draft<'a> {
                 _ => (code::INT, value.cast_unsigned(), 4),
             },
             Literal::Str(text) => match bank.place(text.as_bytes()) {
-                Some((offset, length)) => {
-                    (code::STR, u128::from(offset) | (u128::from(length) << 32), 4)
-                }
+                Some((offset, length)) => (code::STR, u128::from(offset) | (u128::from(length) << 32), 4),
                 None => return false,
             },
             Literal::Bytes(bytes) => match bank.place(bytes) {
-                Some((offset, length)) => {
-                    (code::BYTES, u128::from(offset) | (u128::from(length) << 32), 4)
-                }
+                Some((offset, length)) => (code::BYTES, u128::from(offset) | (u128::from(length) << 32), 4),
                 None => return false,
             },
         };

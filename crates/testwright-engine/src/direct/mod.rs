@@ -14,9 +14,9 @@ use rand::Rng;
 use rand::seq::IndexedRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use testwright_ground::reach::is_literal;
+use testwright_learn::Dictionary;
 use testwright_model::operation::{Operations, Origin, Take, TypeId};
 use testwright_model::sequence::{Arg, How, Sequence, Step, ValueId};
-use testwright_learn::Dictionary;
 use testwright_model::{Ledger, Literal, OpId, Ty};
 
 use bank::Bank;
@@ -345,13 +345,7 @@ impl<'a> Maker<'a> {
     }
 
     /// Appends a call with all that it needs; leaves the draft as it was if that fails.
-    fn call(
-        &self,
-        draft: &mut Draft<'a>,
-        means: &mut Means<'_>,
-        op: OpId,
-        depth: u32,
-    ) -> Option<ValueId> {
+    fn call(&self, draft: &mut Draft<'a>, means: &mut Means<'_>, op: OpId, depth: u32) -> Option<ValueId> {
         let mark = draft.mark();
         let made = self.try_call(draft, means, op, depth);
         if made.is_none() {
@@ -445,13 +439,7 @@ impl<'a> Maker<'a> {
     }
 
     /// An argument by a sequence of the pool.
-    fn from_pool(
-        &self,
-        draft: &mut Draft<'a>,
-        means: &mut Means<'_>,
-        op: OpId,
-        index: usize,
-    ) -> Option<Arg> {
+    fn from_pool(&self, draft: &mut Draft<'a>, means: &mut Means<'_>, op: OpId, index: usize) -> Option<Arg> {
         let pool = means.pool?;
         let param = &self.operations.get(op).params[index];
         let mut ty = param.ty;
@@ -541,8 +529,7 @@ impl<'a> Maker<'a> {
     }
 
     fn writes_literal(&self, ty: TypeId, means: &mut Means<'_>) -> bool {
-        is_literal(self.operations.ty(ty))
-            && (means.rng.random_bool(0.92) || !self.makers.contains_key(&ty))
+        is_literal(self.operations.ty(ty)) && (means.rng.random_bool(0.92) || !self.makers.contains_key(&ty))
     }
 
     fn literal(&self, ty: TypeId, means: &mut Means<'_>) -> Literal {
@@ -564,13 +551,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    fn value(
-        &self,
-        draft: &mut Draft<'a>,
-        means: &mut Means<'_>,
-        ty: TypeId,
-        depth: u32,
-    ) -> Option<ValueId> {
+    fn value(&self, draft: &mut Draft<'a>, means: &mut Means<'_>, ty: TypeId, depth: u32) -> Option<ValueId> {
         let makers = self.makers.get(&ty)?;
         if depth == 0 {
             return None;

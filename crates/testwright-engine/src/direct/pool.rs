@@ -87,12 +87,7 @@ const KNOWN: usize = 4_000_000;
 
 impl Pool {
     pub fn new(types: usize, novelty: Novelty) -> Self {
-        Pool {
-            by_type: vec![Vec::new(); types],
-            offered: vec![0; types],
-            known: HashSet::new(),
-            novelty,
-        }
+        Pool { by_type: vec![Vec::new(); types], offered: vec![0; types], known: HashSet::new(), novelty }
     }
 
     /// How many values are offered.
