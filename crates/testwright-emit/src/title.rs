@@ -97,10 +97,11 @@ pub fn title(operations: &Operations, sequence: &Sequence, pins: &[Pin], panics:
         }
     }
     if !panics {
-        match calls.iter().rev().find(|call| call.callee.name != *name && !call.makes()) {
-            Some(previous) => names.push(format!("{}_then_{name}", previous.callee.name)),
-            None if outcome.is_none() => names.push(works(last)),
-            None => {}
+        let earlier = earlier(&calls);
+        names.extend(earlier.first().map(|earlier| format!("{earlier}_then_{name}")));
+        names.extend(before.iter().map(|before| format!("{name}_{before}")));
+        if names.is_empty() {
+            names.push(works(last));
         }
     }
     names.retain(|name| name.len() <= LONGEST);
@@ -130,6 +131,11 @@ impl Call<'_> {
     fn makes(&self) -> bool {
         !self.has_receiver
     }
+
+    /// Whether later calls may see that this one was made.
+    fn changes(&self) -> bool {
+        self.has_receiver && self.operation.params.first().is_some_and(|param| param.take != Take::Shared)
+    }
 }
 
 /// The calls into the crate under test; all calls if there are none.
@@ -149,20 +155,28 @@ fn calls<'a>(operations: &'a Operations, sequence: &Sequence) -> Vec<Call<'a>> {
     calls
 }
 
+/// The names of the calls before the last one that may have changed something, the latest first.
+fn earlier<'c>(calls: &'c [Call<'_>]) -> Vec<&'c str> {
+    let Some((last, before)) = calls.split_last() else { return Vec::new() };
+    let mut names = Vec::new();
+    for call in before.iter().rev().filter(|call| call.changes()) {
+        let name = call.callee.name.as_str();
+        if !names.contains(&name) && name != last.callee.name {
+            names.push(name);
+        }
+    }
+    names
+}
+
 /// `after_insert`, `on_new_stack`.
 fn context(calls: &[Call<'_>]) -> Vec<String> {
     let Some((last, before)) = calls.split_last() else { return Vec::new() };
     let mut all = Vec::new();
-    let mut earlier: Vec<&str> = Vec::new();
-    for call in before.iter().rev().filter(|call| !call.makes()) {
-        let name = call.callee.name.as_str();
-        if !earlier.contains(&name) && name != last.callee.name {
-            earlier.push(name);
-        }
-    }
+    let is_again = before.iter().any(|call| call.callee == last.callee && call.changes());
     let fresh = ["new", "default"];
     let made = before.iter().rev().find(|call| call.makes() && call.callee.owner == last.callee.owner);
-    match (earlier.as_slice(), made) {
+    match (earlier(calls).as_slice(), made) {
+        ([], _) if is_again => all.push("again".to_owned()),
         ([], Some(made)) if last.has_receiver => {
             let owner = last.callee.owner.as_deref().map(snake).unwrap_or_default();
             if fresh.contains(&made.callee.name.as_str()) {

@@ -58,7 +58,7 @@ impl Shelf {
         shelf.last().form.traits = vec!["shelf::Shake".to_owned()];
         let other = (Take::Shared, "other", adt("Shelf"));
         shelf.add("<Shelf as PartialEq>::eq", &[see, other], &flag, "{*0} == {*1}");
-        shelf.last().form.full = "<shelf::Shelf as std::cmp::PartialEq>::eq({0}, {1})".to_owned();
+        shelf.last().form.full = String::from("<shelf::Shelf as std::cmp::PartialEq>::eq({0}, {1})");
         let number = (Take::Value, "number", Ty::Prim(Prim::U8));
         shelf.able(
             &Ty::Prim(Prim::U8),
