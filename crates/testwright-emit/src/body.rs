@@ -1,14 +1,16 @@
 //! The statements of a test, from a sequence.
 //!
 //! The program must do what the worker did, in the same order: a call is a statement, its result a variable that lives to the
-//! end of the scope if it has a destructor. Literals, and containers written out of literals, are put where they are used.
+//! end of the scope if it has a destructor. Literals, and containers written out of literals, are put where they are used, and
+//! calls whose plain result is only asserted stand in the assertion.
 
 use testwright_model::Ty;
-use testwright_model::operation::{Hole, Operation, Operations, Origin, Take, fill};
+use testwright_model::operation::{Operation, Operations, TypeId};
 use testwright_model::sequence::{Arg, How, Sequence, Step, ValueId};
 
 use crate::literal;
 use crate::names::Names;
+use crate::pin::{Check, Pin, check, quoted};
 
 /// A printed sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,48 +24,48 @@ pub struct Printed {
     pub lines: Vec<Option<u32>>,
     /// For each step, the variable that holds its value.
     pub variables: Vec<Option<String>>,
+    pub assertions: usize,
 }
 
 /// Prints the statements. With `observe`, each variable and result with a `Debug` text is handed to `observe!(step, &value)`.
 pub fn body(operations: &Operations, sequence: &Sequence, observe: bool) -> Printed {
-    let mut printer = Printer {
-        operations,
-        sequence,
-        uses: uses(sequence),
-        names: Names::default(),
-        text: vec![None; sequence.len()],
-        out: Printed {
-            body: String::new(),
-            traits: Vec::new(),
-            uses_tracked: false,
-            lines: vec![None; sequence.len()],
-            variables: vec![None; sequence.len()],
-        },
-        observe,
-    };
-    for index in 0..sequence.len() {
-        printer.step(index);
-    }
-    printer.out.uses_tracked = printer.out.body.contains("testwright::Tracked");
-    printer.out.traits.sort();
-    printer.out.traits.dedup();
-    printer.out
+    let mut printer = Printer::new(operations, sequence);
+    printer.observe = observe;
+    printer.print()
 }
 
-struct Printer<'a> {
-    operations: &'a Operations,
-    sequence: &'a Sequence,
+/// Prints the statements with an assertion after each pinned value. If the test `panics`, its last call gives no value.
+pub(crate) fn pinned(operations: &Operations, sequence: &Sequence, pins: &[Pin], panics: bool) -> Printed {
+    let mut printer = Printer::new(operations, sequence);
+    for pin in pins {
+        let at = pin.value.0 as usize;
+        if let Some(Step::Call { op, .. }) = sequence.steps.get(at) {
+            printer.checks[at] = check(operations, operations.get(*op).result, &pin.text);
+        }
+    }
+    if panics {
+        printer.ends_at = sequence.steps.iter().rposition(|step| matches!(step, Step::Call { .. }));
+    }
+    printer.print()
+}
+
+pub(crate) struct Printer<'a> {
+    pub operations: &'a Operations,
+    pub sequence: &'a Sequence,
     /// For each value, the steps and argument positions that use it.
-    uses: Vec<Vec<(usize, Option<usize>)>>,
+    pub uses: Vec<Vec<(usize, Option<usize>)>>,
     names: Names,
     /// What stands for a value: its variable, or the expression itself if it is written in place.
-    text: Vec<Option<Text>>,
-    out: Printed,
-    observe: bool,
+    pub text: Vec<Option<Text>>,
+    pub out: Printed,
+    pub observe: bool,
+    checks: Vec<Option<Check>>,
+    /// The call that panics.
+    ends_at: Option<usize>,
 }
 
 #[derive(Clone, Debug)]
-enum Text {
+pub(crate) enum Text {
     Variable(String),
     /// Written where it is used; the second form needs no context for its type.
     Inline {
@@ -72,7 +74,8 @@ enum Text {
     },
 }
 
-fn uses(sequence: &Sequence) -> Vec<Vec<(usize, Option<usize>)>> {
+/// Who uses each value. The end of a value without destructor is no use: nothing happens there.
+fn uses(operations: &Operations, sequence: &Sequence) -> Vec<Vec<(usize, Option<usize>)>> {
     let mut uses = vec![Vec::new(); sequence.len()];
     for (step, what) in sequence.steps.iter().enumerate() {
         match what {
@@ -81,6 +84,7 @@ fn uses(sequence: &Sequence) -> Vec<Vec<(usize, Option<usize>)>> {
                     uses[arg.value.0 as usize].push((step, Some(position)));
                 }
             }
+            Step::Drop(value) | Step::Forget(value) if !needs_drop(operations, sequence, *value) => {}
             other => {
                 for value in other.uses() {
                     uses[value.0 as usize].push((step, None));
@@ -91,7 +95,51 @@ fn uses(sequence: &Sequence) -> Vec<Vec<(usize, Option<usize>)>> {
     uses
 }
 
-impl Printer<'_> {
+fn type_of(operations: &Operations, sequence: &Sequence, value: ValueId) -> Option<TypeId> {
+    match sequence.steps.get(value.0 as usize)? {
+        Step::Literal { ty, .. } => Some(*ty),
+        Step::Call { op, .. } => Some(operations.get(*op).result),
+        _ => None,
+    }
+}
+
+fn needs_drop(operations: &Operations, sequence: &Sequence, value: ValueId) -> bool {
+    type_of(operations, sequence, value).is_some_and(|id| operations.abilities(id).needs_drop)
+}
+
+impl<'a> Printer<'a> {
+    fn new(operations: &'a Operations, sequence: &'a Sequence) -> Self {
+        let none = || vec![None; sequence.len()];
+        Printer {
+            operations,
+            sequence,
+            uses: uses(operations, sequence),
+            names: Names::default(),
+            text: vec![None; sequence.len()],
+            out: Printed {
+                body: String::new(),
+                traits: Vec::new(),
+                uses_tracked: false,
+                lines: vec![None; sequence.len()],
+                variables: none(),
+                assertions: 0,
+            },
+            observe: false,
+            checks: vec![None; sequence.len()],
+            ends_at: None,
+        }
+    }
+
+    fn print(mut self) -> Printed {
+        for index in 0..self.sequence.len() {
+            self.step(index);
+        }
+        self.out.uses_tracked = self.out.body.contains("testwright::Tracked");
+        self.out.traits.sort();
+        self.out.traits.dedup();
+        self.out
+    }
+
     fn step(&mut self, index: usize) {
         match &self.sequence.steps[index] {
             Step::Literal { ty, value } => {
@@ -100,8 +148,8 @@ impl Printer<'_> {
                 let typed = literal::text(&ty, value, true);
                 if self.may_inline_literal(index) {
                     self.text[index] = Some(Text::Inline { plain, typed });
-                } else {
-                    let name = self.names.of_literal(&ty);
+                } else if !self.uses[index].is_empty() {
+                    let name = self.names.of_literal(&ty, self.taken_as(index).as_deref());
                     let mutable = if self.is_mutated(index) { "mut " } else { "" };
                     self.line(index, &format!("let {mutable}{name} = {typed};"));
                     self.bind(index, name);
@@ -112,13 +160,14 @@ impl Printer<'_> {
                 let expression = self.call(&operation, args);
                 self.result(index, &operation, &expression);
             }
-            Step::Drop(value) => {
+            Step::Drop(value) | Step::Forget(value) => {
+                if !needs_drop(self.operations, self.sequence, *value) {
+                    return;
+                }
                 let text = self.variable(*value);
-                self.line(index, &format!("drop({text});"));
-            }
-            Step::Forget(value) => {
-                let text = self.variable(*value);
-                self.line(index, &format!("std::mem::forget({text});"));
+                let is_drop = matches!(self.sequence.steps[index], Step::Drop(_));
+                let function = if is_drop { "drop" } else { "std::mem::forget" };
+                self.line(index, &format!("{function}({text});"));
             }
             Step::Closure(_) => self.line(index, "compile_error!(\"closures are not printed yet\");"),
         }
@@ -128,20 +177,31 @@ impl Printer<'_> {
         let ty = self.operations.ty(operation.result).clone();
         let abilities = self.operations.abilities(operation.result);
         let used = !self.uses[index].is_empty();
+        if self.ends_at == Some(index) {
+            let ignored = if ty.is_unit() || ty == Ty::Never { "" } else { "let _ = " };
+            return self.line(index, &format!("{ignored}{expression};"));
+        }
         if used && self.may_inline_call(index, operation) {
             let typed = expression.to_owned();
             self.text[index] = Some(Text::Inline { plain: expression.to_owned(), typed });
             return;
         }
-        if !used && ty.is_unit() && !self.observe {
-            return self.line(index, &format!("{expression};"));
+        if !self.observe && (ty.is_unit() || ty == Ty::Never) {
+            return self.unit(index, operation, expression);
         }
         let observed = self.observe && abilities.debug;
-        if !(used || abilities.needs_drop || observed) {
+        let check = self.checks[index].take();
+        if let Some(check) = &check {
+            let alone = !used && (check.is_plain() || !abilities.needs_drop);
+            if alone && self.assert_call(index, check, expression) {
+                return;
+            }
+        }
+        if !(used || abilities.needs_drop || observed || check.is_some()) {
             return self.line(index, &format!("let _ = {expression};"));
         }
-        let mut name = self.names.of_result(operation, &ty);
-        if !(used || observed) {
+        let mut name = self.names.of_result(operation, &ty, self.taken_as(index).as_deref());
+        if !(used || observed || check.is_some()) {
             name.insert(0, '_');
         }
         let mutable = if self.is_mutated(index) { "mut " } else { "" };
@@ -151,6 +211,51 @@ impl Printer<'_> {
             let text = format!("observe!({index}, &{name});\n");
             self.out.body.push_str(&text);
         }
+        if let Some(check) = &check {
+            if let Some(text) = assertion(check, &name, used) {
+                self.out.assertions += 1;
+                self.out.body.push_str(&format!("{text}\n"));
+            }
+        }
+    }
+
+    /// A unit needs no variable: whoever takes it gets `()`.
+    fn unit(&mut self, index: usize, operation: &Operation, expression: &str) {
+        if expression != "()" {
+            self.line(index, &format!("{expression};"));
+        }
+        if self.uses[index].is_empty() {
+            return;
+        }
+        if self.may_inline_literal(index) {
+            self.text[index] = Some(Text::Inline { plain: "()".to_owned(), typed: "()".to_owned() });
+        } else {
+            let ty = Ty::unit();
+            let name = self.names.of_result(operation, &ty, self.taken_as(index).as_deref());
+            let mutable = if self.is_mutated(index) { "mut " } else { "" };
+            self.out.body.push_str(&format!("let {mutable}{name} = ();\n"));
+            self.bind(index, name);
+        }
+    }
+
+    /// The call inside its assertion, if it can stand there.
+    fn assert_call(&mut self, index: usize, check: &Check, expression: &str) -> bool {
+        let text = assertion(check, expression, false);
+        if let Some(text) = &text {
+            self.out.assertions += 1;
+            self.line(index, text);
+        }
+        text.is_some()
+    }
+
+    /// What the value's users call it: the name of the first parameter that takes it.
+    fn taken_as(&self, index: usize) -> Option<String> {
+        self.uses[index].iter().find_map(|(step, position)| match (&self.sequence.steps[*step], position) {
+            (Step::Call { op, .. }, Some(position)) => {
+                Some(self.operations.get(*op).params[*position].name.clone())
+            }
+            _ => None,
+        })
     }
 
     fn bind(&mut self, index: usize, name: String) {
@@ -165,7 +270,7 @@ impl Printer<'_> {
         self.out.body.push('\n');
     }
 
-    fn variable(&self, value: ValueId) -> String {
+    pub fn variable(&self, value: ValueId) -> String {
         match &self.text[value.0 as usize] {
             Some(Text::Variable(name)) => name.clone(),
             Some(Text::Inline { typed, .. }) => typed.clone(),
@@ -173,160 +278,69 @@ impl Printer<'_> {
         }
     }
 
-    fn call(&mut self, operation: &Operation, args: &[Arg]) -> String {
-        let form = operation.form.preferred().to_owned();
-        if !operation.form.only_full && !operation.form.short.is_empty() {
-            self.out.traits.extend(operation.form.traits.iter().cloned());
-        }
-        fill(&form, |hole, after| match hole {
-            Hole::Value(index) => {
-                let tight =
-                    form.starts_with('-') || form.starts_with('!') || form.contains(&format!("{{{index}}}."));
-                let text = self.argument(operation, index, args[index], form.starts_with("({0})"));
-                let loose = text.starts_with('-') || text.starts_with('*') || text.starts_with('&');
-                let binary = is_operator(&form) && (text.contains(' ') || text.starts_with('-'));
-                if (tight && loose) || binary { format!("({text})") } else { text }
-            }
-            Hole::Receiver => {
-                let text = self.place(args[0], true);
-                if text.starts_with(['-', '*', '&']) || text.contains(" as ") {
-                    format!("({text})")
-                } else {
-                    text
-                }
-            }
-            Hole::Place(index) => {
-                let text = self.place(args[index], false);
-                let followed = after.starts_with('.') || after.starts_with('[');
-                if (followed && text.starts_with(['*', '-', '&']))
-                    || (is_operator(&form) && text.starts_with('&'))
-                {
-                    format!("({text})")
-                } else {
-                    text
-                }
-            }
-        })
-    }
-
-    /// The argument as the parameter's type takes it.
-    fn argument(&self, operation: &Operation, index: usize, arg: Arg, is_receiver: bool) -> String {
-        let text = &self.text[arg.value.0 as usize];
-        // A trait may be there for many types: only the literal's own form says which is meant.
-        let of_trait = operation.path.starts_with('<') && !operation.form.preferred().contains("}[{");
-        let open = operation.params[index].open || (is_receiver && index == 0) || of_trait;
-        let plain = match text {
-            Some(Text::Inline { plain, typed }) => {
-                // `&b"…"` is a reference to an array's reference, not to a slice's.
-                let bytes = arg.how == How::Ref && plain.starts_with("b\"");
-                if open || bytes { typed.clone() } else { plain.clone() }
-            }
-            _ => self.variable(arg.value),
-        };
-        match arg.how {
-            How::Move | How::Copy => plain,
-            How::Ref => format!("&{}", guarded(&plain)),
-            How::RefMut => format!("&mut {}", guarded(&plain)),
-            How::Reborrow => {
-                if self.is_shared_reference(arg.value) {
-                    plain
-                } else {
-                    format!("&*{plain}")
-                }
-            }
-            How::ReborrowMut => format!("&mut *{plain}"),
-        }
-    }
-
-    /// The place that the argument is or refers to. Method calls find their way through references by themselves.
-    fn place(&self, arg: Arg, is_receiver: bool) -> String {
-        let text = self.variable(arg.value);
-        let refers = match arg.how {
-            How::Ref | How::RefMut => false,
-            How::Reborrow | How::ReborrowMut => true,
-            // A `&str` or `&[T]` that is passed as it is.
-            How::Move | How::Copy => matches!(self.ty(arg.value), Some(Ty::Ref { .. })),
-        };
-        // `r.cmp(…)` with `r: &mut T` would find the method of `&mut T`.
-        let through = arg.how == How::Reborrow && !self.is_shared_reference(arg.value);
-        if refers && (!is_receiver || through) { format!("*{text}") } else { text }
-    }
-
-    fn is_shared_reference(&self, value: ValueId) -> bool {
-        matches!(self.ty(value), Some(Ty::Ref { mutable: false, .. }))
-    }
-
-    fn ty(&self, value: ValueId) -> Option<&Ty> {
-        match &self.sequence.steps[value.0 as usize] {
-            Step::Literal { ty, .. } => Some(self.operations.ty(*ty)),
-            Step::Call { op, .. } => Some(self.operations.ty(self.operations.get(*op).result)),
-            _ => None,
-        }
-    }
-
-    /// A literal can stand where it is used, unless something mutates it or borrows it for longer than the statement.
-    fn may_inline_literal(&self, index: usize) -> bool {
-        self.uses[index].iter().all(|(step, position)| match (&self.sequence.steps[*step], position) {
-            (Step::Call { op, args }, Some(position)) => {
-                let how = args[*position].how;
-                match how {
-                    How::Move | How::Copy => true,
-                    // A borrow that outlives the statement needs a variable.
-                    How::Ref => {
-                        let operation = self.operations.get(*op);
-                        let number = u8::try_from(*position).unwrap_or(u8::MAX);
-                        operation.params[*position].take == Take::Shared
-                            && !operation.flow.outer.contains(&number)
-                            && !operation.flow.stores.iter().any(|(_, from)| *from == number)
-                    }
-                    How::Reborrow | How::RefMut | How::ReborrowMut => false,
-                }
-            }
-            _ => false,
-        }) && !self.uses[index].is_empty()
-    }
-
-    /// Tuples, arrays, strings and the like made of inline things, used once by value in the very next step that is a statement.
-    fn may_inline_call(&self, index: usize, operation: &Operation) -> bool {
-        let simple = match operation.origin {
-            Origin::Subject(_) => false,
-            Origin::Made => matches!(operation.path.as_str(), "(…)" | "[…]" | "Tracked::new"),
-            Origin::Std => {
-                matches!(
-                    operation.path.as_str(),
-                    "std::option::Option::Some"
-                        | "std::option::Option::None"
-                        | "std::result::Result::Ok"
-                        | "std::result::Result::Err"
-                        | "Vec::new"
-                        | "String::new"
-                        | "String::from"
-                        | "<String as From>::from"
-                ) || operation.form.full.starts_with("vec![")
-            }
-        };
-        let [(step, Some(position))] = self.uses[index].as_slice() else { return false };
-        let Step::Call { args, .. } = &self.sequence.steps[*step] else { return false };
-        let Step::Call { args: own, .. } = &self.sequence.steps[index] else { return false };
-        simple
-            && matches!(args[*position].how, How::Move | How::Copy)
-            && own.iter().all(|arg| matches!(self.text[arg.value.0 as usize], Some(Text::Inline { .. })))
-            && !(self.observe && self.operations.abilities(operation.result).debug)
+    pub fn ty(&self, value: ValueId) -> Option<&Ty> {
+        type_of(self.operations, self.sequence, value).map(|id| self.operations.ty(id))
     }
 
     fn is_mutated(&self, index: usize) -> bool {
         self.uses[index].iter().any(|(step, position)| match (&self.sequence.steps[*step], position) {
-            (Step::Call { args, .. }, Some(position)) => args[*position].how == How::RefMut,
+            (Step::Call { args, .. }, Some(position)) => {
+                matches!(args.get(*position), Some(Arg { how: How::RefMut, .. }))
+            }
             _ => false,
         })
     }
 }
 
-/// `&` binds tighter than what may stand in an inline expression.
-fn guarded(text: &str) -> String {
-    if text.contains(" as ") || text.starts_with('-') { format!("({text})") } else { text.to_owned() }
+/// The statement that asserts it; none if the expression cannot stand there. `kept` values must survive.
+fn assertion(check: &Check, expression: &str, kept: bool) -> Option<String> {
+    let bound = binds_loosely(expression);
+    let called = if bound { format!("({expression})") } else { expression.to_owned() };
+    Some(match check {
+        Check::True => format!("assert!({expression});"),
+        // `!(a == b)` asks to be written as another call.
+        Check::False if bound => return None,
+        Check::False => format!("assert!(!{expression});"),
+        Check::IsNan => format!("assert!({called}.is_nan());"),
+        Check::IsEmpty => format!("assert!({called}.is_empty());"),
+        Check::IsNone => format!("assert!({called}.is_none());"),
+        Check::Equals(source) => match (expression.strip_prefix('&'), source.strip_prefix('&')) {
+            (Some(place), Some(source)) if !binds_loosely(place) && !source.starts_with("mut ") => {
+                format!("assert_eq!({place}, {source});")
+            }
+            _ => format!("assert_eq!({expression}, {source});"),
+        },
+        Check::Unwraps(_) if kept => format!("assert!({called}.is_ok());"),
+        Check::Unwraps(None) => format!("{called}.unwrap();"),
+        Check::Unwraps(Some(source)) => format!("assert_eq!({called}.unwrap(), {source});"),
+        Check::Reads(text) => {
+            let text = quoted(text);
+            if crate::words::is_identifier(expression) {
+                format!("assert_eq!(format!(\"{{{expression}:?}}\"), {text});")
+            } else {
+                format!("assert_eq!(format!(\"{{:?}}\", {expression}), {text});")
+            }
+        }
+    })
 }
 
-fn is_operator(form: &str) -> bool {
-    form.starts_with("{0} ") || form.starts_with("{*0} ") || form == "-{0}" || form == "!{0}"
+/// Whether a method call or `!` before or after the expression would take only a part of it.
+fn binds_loosely(expression: &str) -> bool {
+    let mut depth = 0_i32;
+    let mut chars = expression.chars();
+    let mut quote = None;
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (Some(_), '\\') => {
+                chars.next();
+            }
+            (Some(open), _) if c == open => quote = None,
+            (None, '"') => quote = Some('"'),
+            (None, '(' | '[' | '{' | '<') => depth += 1,
+            (None, ')' | ']' | '}' | '>') => depth -= 1,
+            (None, ' ') if depth <= 0 => return true,
+            _ => {}
+        }
+    }
+    expression.starts_with(['&', '*', '-', '!'])
 }

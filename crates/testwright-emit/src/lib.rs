@@ -3,14 +3,25 @@
 //! Receives a [`Sequence`](testwright_model::Sequence) over [`Operations`](testwright_model::operation::Operations) and hands back
 //! plain safe Rust that uses std and the crate under test only. What is a finding is decided elsewhere.
 
+mod arguments;
 mod body;
 mod literal;
 mod names;
 mod paths;
+mod pin;
+mod regression;
 pub mod report;
+mod rustfmt;
+mod title;
+mod value;
+mod words;
 
 pub use body::{Printed, body};
 pub use paths::Imports;
+pub use pin::Pin;
+pub use regression::{RegressionTest, SuiteText, regression_file, regression_single};
+pub use rustfmt::tidy;
+pub use title::finding_name;
 
 /// A small stand-in, in plain Rust, for the worker's own droppable type.
 pub const TRACKED: &str = "\
@@ -25,6 +36,14 @@ impl Tracked {
 }
 ";
 
+/// The stand-in, without its constructor where no test calls it.
+fn tracked(is_constructed: bool) -> &'static str {
+    match TRACKED.find("\nimpl") {
+        Some(end) if !is_constructed => &TRACKED[..end],
+        _ => TRACKED,
+    }
+}
+
 /// A complete test file with one test.
 pub fn test_file(
     header: &str,
@@ -33,11 +52,7 @@ pub fn test_file(
     printed: &Printed,
     imports: &Imports,
 ) -> String {
-    let mut text = String::new();
-    for line in header.lines() {
-        text.push_str(&format!("//! {line}\n").replace("//! \n", "//!\n"));
-    }
-    text.push('\n');
+    let mut text = regression::header_text(header);
     let (uses, body) = imports.shorten(&printed.body, &printed.traits);
     for path in &uses {
         text.push_str(&format!("use {path};\n"));
@@ -46,7 +61,7 @@ pub fn test_file(
         text.push('\n');
     }
     if printed.uses_tracked {
-        text.push_str(TRACKED);
+        text.push_str(tracked(body.contains("Tracked::new(")));
         text.push('\n');
     }
     text.push_str("#[test]\n");

@@ -48,7 +48,7 @@ pub fn text(ty: &Ty, value: &Literal, typed: bool) -> String {
     }
 }
 
-fn int(prim: Prim, value: i128, typed: bool) -> String {
+pub fn int(prim: Prim, value: i128, typed: bool) -> String {
     let name = prim.name();
     let bits = prim.bits();
     if prim.is_signed() {

@@ -11,7 +11,7 @@ pub struct Imports {
 }
 
 /// Names that need no import.
-const PRELUDE: [(&str, &str); 12] = [
+const PRELUDE: [(&str, &str); 22] = [
     ("std::vec::Vec", "Vec"),
     ("std::string::String", "String"),
     ("std::boxed::Box", "Box"),
@@ -23,6 +23,16 @@ const PRELUDE: [(&str, &str); 12] = [
     ("std::clone::Clone", "Clone"),
     ("std::default::Default", "Default"),
     ("std::convert::From", "From"),
+    ("std::convert::Into", "Into"),
+    ("std::convert::AsRef", "AsRef"),
+    ("std::convert::AsMut", "AsMut"),
+    ("std::cmp::PartialEq", "PartialEq"),
+    ("std::cmp::Eq", "Eq"),
+    ("std::cmp::PartialOrd", "PartialOrd"),
+    ("std::cmp::Ord", "Ord"),
+    ("std::iter::ExactSizeIterator", "ExactSizeIterator"),
+    ("std::iter::Extend", "Extend"),
+    ("std::string::ToString", "ToString"),
     ("testwright::Tracked", "Tracked"),
 ];
 
@@ -83,12 +93,29 @@ impl Imports {
     }
 }
 
+fn follows_word(bytes: &[u8], at: usize) -> bool {
+    at > 0 && (bytes[at - 1].is_ascii_alphanumeric() || bytes[at - 1] == b'_')
+}
+
+/// Where the raw string that begins here ends.
+fn raw_string_end(text: &str, start: usize) -> Option<usize> {
+    let after = &text[start + 1..];
+    let hashes = after.bytes().take_while(|b| *b == b'#').count();
+    let content = after[hashes..].strip_prefix('"')?;
+    let close = format!("\"{}", "#".repeat(hashes));
+    let end = content.find(&close)?;
+    Some(start + 1 + hashes + 1 + end + close.len())
+}
+
 /// The next `a::b::C` in the text that is not inside a string, with what stands before and after it.
 fn next_path(text: &str) -> Option<(&str, &str, &str)> {
     let bytes = text.as_bytes();
     let mut i = 0;
     while i < bytes.len() {
         match bytes[i] {
+            b'r' if !follows_word(bytes, i) && raw_string_end(text, i).is_some() => {
+                i = raw_string_end(text, i).unwrap_or(bytes.len());
+            }
             b'"' => {
                 i += 1;
                 while i < bytes.len() && bytes[i] != b'"' {

@@ -116,10 +116,35 @@ fn operators_compare_places_and_drops_are_written() {
         vec![
             int(SIZE, 0),
             call(0, &[(0, How::Copy)]),
-            call(3, &[(1, How::Ref), (1, How::Ref)]),
+            int(SIZE, 0),
+            call(0, &[(2, How::Copy)]),
+            call(3, &[(1, How::Ref), (3, How::Ref)]),
             Step::Drop(ValueId(1)),
         ],
-        "let stack = Stack::new(0);\nstack == stack;\ndrop(stack);\n",
+        "let stack = Stack::new(0);\nlet stack2 = Stack::new(0);\nstack == stack2;\ndrop(stack);\n",
+    );
+}
+
+#[test]
+fn a_value_compared_with_itself_is_no_slip() {
+    check(
+        vec![int(SIZE, 0), call(0, &[(0, How::Copy)]), call(3, &[(1, How::Ref), (1, How::Ref)])],
+        "let stack = Stack::new(0);\nPartialEq::eq(&stack, &stack);\n",
+    );
+}
+
+#[test]
+fn the_end_of_a_value_without_destructor_is_not_written() {
+    check(
+        vec![
+            int(SIZE, 0),
+            call(0, &[(0, How::Copy)]),
+            call(2, &[(1, How::Ref)]),
+            Step::Drop(ValueId(2)),
+            int(INT, 3),
+            Step::Forget(ValueId(4)),
+        ],
+        "let stack = Stack::new(0);\nlet _ = stack.peek();\n",
     );
 }
 

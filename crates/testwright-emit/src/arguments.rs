@@ -1,0 +1,195 @@
+//! How a call and its arguments are written: as values, as places, or in place of a variable.
+
+use testwright_model::Ty;
+use testwright_model::operation::{Hole, Operation, Origin, Take, fill};
+use testwright_model::sequence::{Arg, How, Step, ValueId};
+
+use crate::body::{Printer, Text};
+use crate::words::is_identifier;
+
+impl Printer<'_> {
+    pub fn call(&mut self, operation: &Operation, args: &[Arg]) -> String {
+        let form = self.form(operation, args);
+        if form == operation.form.preferred() && form != operation.form.full {
+            self.out.traits.extend(operation.form.traits.iter().cloned());
+        }
+        let form = self.with_shorthands(form, operation, args);
+        if let Some(text) = self.inlined_format(&form, args) {
+            return text;
+        }
+        fill(&form, |hole, after| match hole {
+            Hole::Value(index) => {
+                let tight =
+                    form.starts_with('-') || form.starts_with('!') || form.contains(&format!("{{{index}}}."));
+                let text = self.argument(operation, index, args[index], form.starts_with("({0})"));
+                let loose = text.starts_with('-') || text.starts_with('*') || text.starts_with('&');
+                let binary = is_operator(&form) && (text.contains(' ') || text.starts_with('-'));
+                if (tight && loose) || binary { format!("({text})") } else { text }
+            }
+            Hole::Receiver => {
+                let text = self.place(args[0], true);
+                if text.starts_with(['-', '*', '&']) || text.contains(" as ") {
+                    format!("({text})")
+                } else {
+                    text
+                }
+            }
+            Hole::Place(index) => {
+                let text = self.place(args[index], false);
+                let followed = after.starts_with('.') || after.starts_with('[');
+                if (followed && text.starts_with(['*', '-', '&']))
+                    || (is_operator(&form) && text.starts_with('&'))
+                {
+                    format!("({text})")
+                } else {
+                    text
+                }
+            }
+        })
+    }
+
+    /// `a == a` looks like a slip, and clippy takes it for one: it is written as the call that it is.
+    fn form(&self, operation: &Operation, args: &[Arg]) -> String {
+        let form = operation.form.preferred();
+        let same = match args {
+            [left, right] => self.variable(left.value) == self.variable(right.value),
+            _ => false,
+        };
+        let assigns = form.contains("= {") && !form.contains("== {") && !form.contains("!= {");
+        if same && is_operator(form) && !assigns { &operation.form.full } else { form }.to_owned()
+    }
+
+    /// `Point { x: x }` is `Point { x }`, and `(items).into_iter()` needs no parentheses.
+    fn with_shorthands(&self, mut form: String, operation: &Operation, args: &[Arg]) -> String {
+        for (index, (param, arg)) in operation.params.iter().zip(args).enumerate() {
+            let field = format!(" {}: {{{index}}}", param.name);
+            if form.contains(&field) && self.argument(operation, index, *arg, false) == param.name {
+                form = form.replace(&field, &format!(" {{{index}}}"));
+            }
+        }
+        match (form.strip_prefix("({0})."), args.first()) {
+            (Some(rest), Some(arg)) if is_identifier(&self.argument(operation, 0, *arg, true)) => {
+                format!("{{0}}.{rest}")
+            }
+            _ => form,
+        }
+    }
+
+    /// `format!("{:x}", number)` as `format!("{number:x}")`.
+    fn inlined_format(&self, form: &str, args: &[Arg]) -> Option<String> {
+        let (specification, rest) = form.strip_prefix("format!(\"{")?.split_once("}\", ")?;
+        let name = self.variable(args.first()?.value);
+        let whole = matches!(rest, "{0})" | "{*0})");
+        if whole && is_identifier(&name) {
+            Some(format!("format!(\"{{{name}{specification}}}\")"))
+        } else {
+            None
+        }
+    }
+
+    /// The argument as the parameter's type takes it.
+    fn argument(&self, operation: &Operation, index: usize, arg: Arg, is_receiver: bool) -> String {
+        let text = &self.text[arg.value.0 as usize];
+        // A trait may be there for many types: only the literal's own form says which is meant.
+        let of_trait = operation.path.starts_with('<') && !operation.form.preferred().contains("}[{");
+        let open = operation.params[index].open || (is_receiver && index == 0) || of_trait;
+        let plain = match text {
+            Some(Text::Inline { plain, typed }) => {
+                // `&b"…"` is a reference to an array's reference, not to a slice's.
+                let bytes = arg.how == How::Ref && plain.starts_with("b\"");
+                if open || bytes { typed.clone() } else { plain.clone() }
+            }
+            _ => self.variable(arg.value),
+        };
+        match arg.how {
+            How::Move | How::Copy => plain,
+            How::Ref => format!("&{}", guarded(&plain)),
+            How::RefMut => format!("&mut {}", guarded(&plain)),
+            How::Reborrow => {
+                if self.is_shared_reference(arg.value) {
+                    plain
+                } else {
+                    format!("&*{plain}")
+                }
+            }
+            How::ReborrowMut => format!("&mut *{plain}"),
+        }
+    }
+
+    /// The place that the argument is or refers to. Method calls find their way through references by themselves.
+    fn place(&self, arg: Arg, is_receiver: bool) -> String {
+        let text = self.variable(arg.value);
+        let refers = match arg.how {
+            How::Ref | How::RefMut => false,
+            How::Reborrow | How::ReborrowMut => true,
+            // A `&str` or `&[T]` that is passed as it is.
+            How::Move | How::Copy => matches!(self.ty(arg.value), Some(Ty::Ref { .. })),
+        };
+        // `r.cmp(…)` with `r: &mut T` would find the method of `&mut T`.
+        let through = arg.how == How::Reborrow && !self.is_shared_reference(arg.value);
+        if refers && (!is_receiver || through) { format!("*{text}") } else { text }
+    }
+
+    fn is_shared_reference(&self, value: ValueId) -> bool {
+        matches!(self.ty(value), Some(Ty::Ref { mutable: false, .. }))
+    }
+
+    /// A literal can stand where it is used, unless something mutates it or borrows it for longer than the statement.
+    pub fn may_inline_literal(&self, index: usize) -> bool {
+        self.uses[index].iter().all(|(step, position)| match (&self.sequence.steps[*step], position) {
+            (Step::Call { op, args }, Some(position)) => {
+                let how = args[*position].how;
+                match how {
+                    How::Move | How::Copy => true,
+                    // A borrow that outlives the statement needs a variable.
+                    How::Ref => {
+                        let operation = self.operations.get(*op);
+                        let number = u8::try_from(*position).unwrap_or(u8::MAX);
+                        operation.params[*position].take == Take::Shared
+                            && !operation.flow.outer.contains(&number)
+                            && !operation.flow.stores.iter().any(|(_, from)| *from == number)
+                    }
+                    How::Reborrow | How::RefMut | How::ReborrowMut => false,
+                }
+            }
+            _ => false,
+        }) && !self.uses[index].is_empty()
+    }
+
+    /// Tuples, arrays, strings and the like made of inline things, used once by value in the very next step that is a statement.
+    pub fn may_inline_call(&self, index: usize, operation: &Operation) -> bool {
+        let simple = match operation.origin {
+            Origin::Subject(_) => false,
+            Origin::Made => matches!(operation.path.as_str(), "(…)" | "[…]" | "Tracked::new"),
+            Origin::Std => {
+                matches!(
+                    operation.path.as_str(),
+                    "std::option::Option::Some"
+                        | "std::option::Option::None"
+                        | "std::result::Result::Ok"
+                        | "std::result::Result::Err"
+                        | "Vec::new"
+                        | "String::new"
+                        | "String::from"
+                        | "<String as From>::from"
+                ) || operation.form.full.starts_with("vec![")
+            }
+        };
+        let [(step, Some(position))] = self.uses[index].as_slice() else { return false };
+        let Step::Call { args, .. } = &self.sequence.steps[*step] else { return false };
+        let Step::Call { args: own, .. } = &self.sequence.steps[index] else { return false };
+        simple
+            && matches!(args[*position].how, How::Move | How::Copy)
+            && own.iter().all(|arg| matches!(self.text[arg.value.0 as usize], Some(Text::Inline { .. })))
+            && !(self.observe && self.operations.abilities(operation.result).debug)
+    }
+}
+
+/// `&` binds tighter than what may stand in an inline expression.
+fn guarded(text: &str) -> String {
+    if text.contains(" as ") || text.starts_with('-') { format!("({text})") } else { text.to_owned() }
+}
+
+fn is_operator(form: &str) -> bool {
+    form.starts_with("{0} ") || form.starts_with("{*0} ") || form == "-{0}" || form == "!{0}"
+}
