@@ -9,12 +9,14 @@ mod error;
 mod map;
 mod mapping;
 mod merge;
+mod regions;
 
 use std::collections::BTreeMap;
 
 pub use error::CoverError;
 pub use map::Map;
 pub use merge::Package;
+pub use regions::Regions;
 
 /// What was executed of a package.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -92,11 +92,15 @@ impl Map {
 
     /// The counts of a function; where it was compiled several times, they are added up.
     fn counts_of(&self, record: &Record, counts: &[u64]) -> Vec<u64> {
+        self.sums(record, |counter| counts.get(counter).copied().unwrap_or(0))
+    }
+
+    pub(crate) fn sums(&self, record: &Record, count: impl Fn(usize) -> u64) -> Vec<u64> {
         let mut sums = Vec::new();
         for place in self.places.get(&(record.name, record.hash)).into_iter().flatten() {
             sums.resize(sums.len().max(place.len()), 0u64);
             for (sum, counter) in sums.iter_mut().zip(place.clone()) {
-                *sum = sum.saturating_add(counts.get(counter).copied().unwrap_or(0));
+                *sum = sum.saturating_add(count(counter));
             }
         }
         sums
@@ -111,7 +115,7 @@ impl Map {
 }
 
 /// The names of the package's own files in a list; the list's first entry is the folder that the others start from.
-fn own(files: &[String], package: &Package) -> Vec<Option<String>> {
+pub(crate) fn own(files: &[String], package: &Package) -> Vec<Option<String>> {
     let folder = Path::new(files.first().map_or("", String::as_str));
     let name =
         |(place, file): (usize, &String)| if place == 0 { None } else { package.name(&folder.join(file)) };
@@ -119,7 +123,7 @@ fn own(files: &[String], package: &Package) -> Vec<Option<String>> {
 }
 
 /// Evaluates the expressions of one function.
-struct Counters<'a> {
+pub(crate) struct Counters<'a> {
     record: &'a Record,
     counts: Vec<u64>,
     /// Results so far; an expression that is being evaluated counts as 0, so that nonsense ends.
@@ -127,11 +131,11 @@ struct Counters<'a> {
 }
 
 impl<'a> Counters<'a> {
-    fn new(record: &'a Record, counts: Vec<u64>) -> Self {
+    pub(crate) fn new(record: &'a Record, counts: Vec<u64>) -> Self {
         Counters { record, counts, known: HashMap::new() }
     }
 
-    fn reached(&mut self, term: Term) -> bool {
+    pub(crate) fn reached(&mut self, term: Term) -> bool {
         self.counts.iter().any(|count| *count > 0) && self.value(term) > 0
     }
 
