@@ -1,11 +1,11 @@
 //! How a call and its arguments are written: as values, as places, or in place of a variable.
 
-use testwright_model::Ty;
 use testwright_model::operation::{Hole, Operation, Origin, Take, fill};
 use testwright_model::sequence::{Arg, How, Step, ValueId};
+use testwright_model::{Prim, Ty};
 
 use crate::body::{Printer, Text};
-use crate::words::is_identifier;
+use crate::words::{callee, is_identifier};
 
 impl Printer<'_> {
     pub fn call(&mut self, operation: &Operation, args: &[Arg]) -> String {
@@ -48,15 +48,27 @@ impl Printer<'_> {
         })
     }
 
-    /// `a == a` looks like a slip, and clippy takes it for one: it is written as the call that it is.
+    /// `a == a` looks like a slip, and clippy takes it for one: it is written as the call that it is. So is a trait's
+    /// method that a type's own of the same name would hide.
     fn form(&self, operation: &Operation, args: &[Arg]) -> String {
         let form = operation.form.preferred();
+        if self.is_hidden(operation) && !operation.form.full.is_empty() {
+            return operation.form.full.clone();
+        }
         let same = match args {
             [left, right] => self.variable(left.value) == self.variable(right.value),
             _ => false,
         };
         let assigns = form.contains("= {") && !form.contains("== {") && !form.contains("!= {");
         if same && is_operator(form) && !assigns { &operation.form.full } else { form }.to_owned()
+    }
+
+    /// Numbers have own methods for nearly everything; of other types, the operations tell.
+    fn is_hidden(&self, operation: &Operation) -> bool {
+        let callee = callee(&operation.path);
+        let Some(owner) = callee.owner.filter(|_| !operation.form.traits.is_empty()) else { return false };
+        let own = format!("{owner}::{}", callee.name);
+        Prim::from_name(&owner).is_some() || self.operations.operations.iter().any(|other| other.path == own)
     }
 
     /// `Point { x: x }` is `Point { x }`, and `(items).into_iter()` needs no parentheses.
@@ -71,7 +83,13 @@ impl Printer<'_> {
             (Some(rest), Some(arg)) if is_identifier(&self.argument(operation, 0, *arg, true)) => {
                 format!("{{0}}.{rest}")
             }
-            _ => form,
+            _ => match form.split_once(" as &(dyn ") {
+                // The parentheses are for more than one bound.
+                Some((value, object)) if !object.contains('+') => {
+                    format!("{value} as &dyn {}", object.trim_end_matches(')'))
+                }
+                _ => form,
+            },
         }
     }
 

@@ -298,8 +298,8 @@ fn assertion(check: &Check, expression: &str, kept: bool) -> Option<String> {
     let called = if bound { format!("({expression})") } else { expression.to_owned() };
     Some(match check {
         Check::True => format!("assert!({expression});"),
-        // `!(a == b)` asks to be written as another call.
-        Check::False if bound => return None,
+        // `!(a == b)` and `!a.is_some()` ask to be written as another call.
+        Check::False if bound || has_opposite(expression) => return None,
         Check::False => format!("assert!(!{expression});"),
         Check::IsNan => format!("assert!({called}.is_nan());"),
         Check::IsEmpty => format!("assert!({called}.is_empty());"),
@@ -322,6 +322,10 @@ fn assertion(check: &Check, expression: &str, kept: bool) -> Option<String> {
             }
         }
     })
+}
+
+fn has_opposite(expression: &str) -> bool {
+    [".is_some()", ".is_none()", ".is_ok()", ".is_err()"].iter().any(|call| expression.ends_with(call))
 }
 
 /// Whether a method call or `!` before or after the expression would take only a part of it.

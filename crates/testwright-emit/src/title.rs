@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 
-use testwright_model::operation::{Operation, Operations, Take};
+use testwright_model::operation::{Operation, Operations, Take, TypeId};
 use testwright_model::sequence::{Sequence, Step};
+use testwright_model::ty::last_segment;
 use testwright_model::{Prim, Ty};
 
 use crate::pin::Pin;
-use crate::words::{Callee, callee, is_keyword, snake};
+use crate::words::{Callee, callee, is_identifier, is_keyword, snake};
 
 /// Longer names are no longer read.
 const LONGEST: usize = 60;
@@ -145,9 +146,14 @@ fn calls<'a>(operations: &'a Operations, sequence: &Sequence) -> Vec<Call<'a>> {
         let Step::Call { op, .. } = what else { continue };
         let operation = operations.get(*op);
         let first = operation.params.first();
+        let callee = callee(&operation.path);
+        let is_owner = |id: TypeId| match operations.ty(id) {
+            Ty::Adt { path, .. } => callee.owner.as_deref() == Some(last_segment(path)),
+            _ => false,
+        };
         let has_receiver = operation.form.preferred().starts_with("{self}")
-            || first.is_some_and(|param| param.name == "self" || param.take == Take::Mut);
-        calls.push(Call { step, operation, callee: callee(&operation.path), has_receiver });
+            || first.is_some_and(|param| param.name == "self" || is_owner(param.ty));
+        calls.push(Call { step, operation, callee, has_receiver });
     }
     if calls.iter().any(|call| call.operation.is_subject()) {
         calls.retain(|call| call.operation.is_subject());
@@ -218,7 +224,9 @@ fn outcome(ty: &Ty, text: &str, operation: &Operation) -> Option<String> {
             Some(if text.starts_with("Ok(") { "succeeds" } else { "fails" }.to_owned())
         }
         _ if matches!(text, "\"\"" | "[]" | "{}") => Some("is_empty".to_owned()),
-        Ty::Adt { .. } if crate::words::is_identifier(text) && text.len() <= 20 => returns(&snake(text)),
+        Ty::Adt { path, .. } if is_identifier(text) && text.len() <= 20 && last_segment(path) != text => {
+            returns(&snake(text))
+        }
         _ => None,
     }
 }

@@ -63,7 +63,15 @@ impl Reader<'_> {
                     Against::Same => Some(format!("{sigil}{}[..]", bracketed(&items))),
                 }
             }
-            _ => Some(format!("{sigil}{}", self.value(to, against)?)),
+            _ => {
+                let before = self.rest;
+                let source = self.value(to, against)?;
+                let read = &before[..before.len() - self.rest.len()];
+                // `&mut i32::MAX` looks as if the constant could change.
+                let is_constant = matches!(to, Ty::Prim(_)) && source.contains("::");
+                Some(format!("{sigil}{}", if mutable && is_constant { read } else { &source }))
+                    .filter(|_| !mutable || !read.ends_with("inf"))
+            }
         }
     }
 
@@ -303,6 +311,12 @@ mod tests {
             Some("Some(String::new())"),
         );
         check(&Ty::reference(string.clone()), "\"a\"", Some("\"a\""), Some("&String::from(\"a\")"));
+        check(
+            &Ty::reference_mut(int.clone()),
+            "2147483647",
+            Some("&mut 2147483647"),
+            Some("&mut 2147483647"),
+        );
         let slice = Ty::reference(Ty::Slice(Box::new(int.clone())));
         check(&slice, "[1]", Some("[1]"), Some("&[1][..]"));
         let pair = Ty::Tuple(vec![int.clone(), option(int.clone())]);

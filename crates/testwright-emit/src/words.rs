@@ -105,12 +105,19 @@ pub struct Callee {
 pub fn callee(path: &str) -> Callee {
     let path = path.trim_end_matches('=');
     if let Some(rest) = path.strip_prefix('<') {
-        let (owner, _) = rest.split_once(" as ").unwrap_or((rest, ""));
-        let (owner, _) = owner.split_once(['<', '>']).unwrap_or((owner, ""));
-        let owner = owner.trim_start_matches('&').trim_start_matches("mut ");
-        let owner = owner.rsplit("::").next().unwrap_or(owner);
+        let (owner, of_trait) = rest.split_once(" as ").unwrap_or((rest, ""));
+        let word = |text: &str| {
+            let (text, _) = text.split_once(['<', '>']).unwrap_or((text, ""));
+            let text = text.trim_start_matches('&').trim_start_matches("mut ");
+            text.rsplit("::").next().unwrap_or(text).to_owned()
+        };
+        // A type parameter, a tuple or a slice says less than the trait.
+        let mut owner = word(owner);
+        if owner.len() < 2 || !is_identifier(&owner) {
+            owner = word(of_trait);
+        }
         let name = path.rsplit("::").next().unwrap_or(path);
-        return Callee { owner: Some(owner.to_owned()), module: None, name: snake(name) };
+        return Callee { owner: Some(owner), module: None, name: snake(name) };
     }
     if let Some((owner, field)) = path.rsplit_once('.') {
         let owner = owner.rsplit("::").next().unwrap_or(owner);
@@ -166,6 +173,8 @@ mod tests {
         check("Slab::insert", Some("Slab"), None, "insert");
         check("<Slab as Index>::index", Some("Slab"), None, "index");
         check("<&mut lib::Slab<i32> as IntoIterator>::into_iter", Some("Slab"), None, "into_iter");
+        check("<&G as IntoNeighbors>::neighbors", Some("IntoNeighbors"), None, "neighbors");
+        check("<(Ix, Ix) as Pair<Ix>>::swap", Some("Pair"), None, "swap");
         check("Point.x=", Some("Point"), None, "x");
         check("Pair.0", Some("Pair"), None, "field_0");
         check("rogue::memory::leak", None, Some("memory"), "leak");
