@@ -86,6 +86,9 @@ pub struct GenerateFlags {
     /// Report at most so many findings
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     pub max_findings: u32,
+    /// Write at most so many regression tests; 0 for none
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub max_tests: u32,
     /// Exit 1 for these too
     #[arg(long, value_name = "TIER", value_enum)]
     pub deny: Vec<Deny>,

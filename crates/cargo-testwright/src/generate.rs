@@ -43,7 +43,7 @@ pub fn run(flags: &GenerateFlags) -> anyhow::Result<u8> {
         Err(error) => return Err(error.into()),
     };
     let report = outcome.report;
-    let written = write(flags, &folders, &bench, &report);
+    let written = write(flags, &folders, &bench, &report, &outcome.suite);
     // What was found is shown even if it cannot be kept.
     if human {
         output::print(&summary(&report));
@@ -83,6 +83,7 @@ fn plan(flags: &GenerateFlags) -> Plan {
         seed: flags.seed,
         jobs: flags.jobs.map_or_else(cores, usize::from),
         max_findings: flags.max_findings as usize,
+        max_tests: if flags.no_write { 0 } else { flags.max_tests as usize },
         sanitizer: flags.sanitizer != Sanitizer::Never,
         sanitizer_always: flags.sanitizer == Sanitizer::Always,
         strategy: match flags.strategy {
@@ -119,6 +120,7 @@ fn write(
     folders: &Folders,
     bench: &Workbench,
     report: &Report,
+    suite: &str,
 ) -> anyhow::Result<(PathBuf, Option<PathBuf>)> {
     let report_path = output::write_report(folders, report)?;
     if flags.no_write {
@@ -127,6 +129,7 @@ fn write(
     if folders.whole_package {
         package::write(&folders.package, bench)?;
     }
+    output::write_suite(folders, report, suite)?;
     Ok((report_path, output::write_findings(folders, report)?))
 }
 
@@ -220,7 +223,25 @@ fn summary(report: &Report) -> String {
     }
     let bugs = report.findings.iter().filter(|finding| finding.tier == "bug").count();
     let others = report.findings.len() - bugs;
-    let _ = writeln!(text, "\n{}, {}", count(bugs, "bug"), count(others, "undocumented panic"));
+    let suite = &report.regression;
+    let _ = writeln!(
+        text,
+        "\n{}, {}; {} with {}",
+        count(bugs, "bug"),
+        count(others, "undocumented panic"),
+        count(suite.tests, "regression test"),
+        count(suite.assertions, "assertion"),
+    );
+    let cover = &report.coverage;
+    if let (Some(lines), Some(of_lines), Some(functions), Some(of_functions)) =
+        (cover.lines_hit, cover.lines_total, cover.functions_hit, cover.functions_total)
+    {
+        let _ = writeln!(
+            text,
+            "executed {functions} of {of_functions} functions, {lines} of {of_lines} lines; something new came last after {:.1} s of {:.1} s",
+            report.search.last_new_s, report.search.seconds
+        );
+    }
     text
 }
 

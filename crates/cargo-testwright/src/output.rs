@@ -13,6 +13,9 @@ pub const MARK: &str = "//! Found by cargo-testwright";
 
 /// Below the package.
 const FINDINGS: &str = "tests/testwright_findings.rs";
+const SUITE: &str = "tests/testwright_regression.rs";
+/// The first words of a regression suite of ours.
+const SUITE_MARK: &str = "//! Written by cargo-testwright";
 
 /// Where things go.
 #[derive(Debug, Clone)]
@@ -107,6 +110,33 @@ pub fn findings_file(report: &Report) -> String {
         text.push_str("}\n");
     }
     text
+}
+
+/// Writes the regression suite; one of ours is replaced, any other file stays.
+pub fn write_suite(folders: &Folders, report: &Report, suite: &str) -> anyhow::Result<Option<PathBuf>> {
+    let path = folders.package.join(SUITE);
+    let existing = std::fs::read(&path).ok();
+    if existing.as_ref().is_some_and(|text| !text.starts_with(SUITE_MARK.as_bytes())) {
+        eprintln!("warning: {} is not a file of testwright's and stays as it is", path.display());
+        return Ok(None);
+    }
+    if suite.is_empty() {
+        // A search that was cut short, or that found no test, is no reason to lose an earlier suite.
+        if existing.is_some() && folders.whole_package && !report.interrupted {
+            std::fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+        }
+        return Ok(None);
+    }
+    match write(&path, suite) {
+        Ok(()) => Ok(Some(path)),
+        Err(error) if folders.whole_package => Err(error),
+        Err(error) => {
+            eprintln!("warning: {error:#}");
+            let path = folders.report.join(SUITE);
+            write(&path, suite)?;
+            Ok(Some(path))
+        }
+    }
 }
 
 /// Writes the findings' tests; a file that is not ours stays, with a word about it. Where the user's package cannot be

@@ -48,7 +48,8 @@ impl Map {
 impl Regions<'_> {
     /// The regions that a run reached, ascending, given its counters that are not 0.
     pub fn reached(&self, counts: &[(u32, u64)]) -> Vec<u32> {
-        let known: HashMap<usize, u64> = counts.iter().map(|(counter, count)| (*counter as usize, *count)).collect();
+        let known: HashMap<usize, u64> =
+            counts.iter().map(|(counter, count)| (*counter as usize, *count)).collect();
         let touched: BTreeSet<u32> =
             known.keys().filter_map(|counter| self.by_counter.get(counter)).flatten().copied().collect();
         let mut reached = BTreeSet::new();

@@ -12,7 +12,8 @@ use testwright_model::OpId;
 use crate::EngineError;
 use crate::findings::{self, Found};
 use crate::judge::Tier;
-use crate::search::{Learned, Search, Stage};
+use crate::search::{Learned, Search, Stage, calls};
+use crate::suite::{Material, Suite};
 use crate::unsafe_code::has_unsafe_code;
 use crate::workbench::{Tell, Workbench};
 
@@ -28,6 +29,8 @@ pub struct Plan {
     /// Whether one is used even if the crate has no unsafe code.
     pub sanitizer_always: bool,
     pub strategy: Strategy,
+    /// Tests in the regression suite, at most; 0 for none.
+    pub max_tests: usize,
     /// The command line, for the headers of tests.
     pub command: String,
     pub tool: String,
@@ -58,6 +61,8 @@ pub struct Outcome {
     pub report: Report,
     /// The findings' tests, in the report's order.
     pub tests: Vec<String>,
+    /// The regression suite as a file; empty if there is none.
+    pub suite: String,
 }
 
 /// Live figures, for a progress line.
@@ -124,7 +129,31 @@ impl Campaign<'_> {
         let mut learned = merge(learned);
         let failures = std::mem::take(&mut learned.failures).into_values().collect();
         let found = findings::settle(self.bench, &self.plan, self.progress, failures, &scratch, tell)?;
-        Ok(self.outcome(learned, found, start, searched, build_s))
+        let suite = self.suite(&mut learned, &stages, &scratch, tell);
+        Ok(self.outcome(learned, found, suite, start, searched, build_s))
+    }
+
+    /// The regression suite, and what was executed; if that fails there is none, which a line says.
+    fn suite(&self, learned: &mut Learned, stages: &[Stage], scratch: &Path, tell: Tell<'_>) -> Suite {
+        let stage = stages.iter().find(|stage| Some(stage.variant) == learned.measured);
+        let Some(binary) = stage.and_then(Stage::get) else { return Suite::default() };
+        let corpus = std::mem::take(&mut learned.corpus);
+        let corpus = corpus
+            .into_iter()
+            .filter(|sequence| !calls(sequence).any(|op| learned.stateful.contains(&op)))
+            .collect();
+        let material = Material {
+            bench: self.bench,
+            plan: &self.plan,
+            binary: &binary,
+            scratch,
+            corpus,
+            panics: std::mem::take(&mut learned.documented).into_values().collect(),
+        };
+        material.suite(tell).unwrap_or_else(|error| {
+            tell(&format!("no regression suite: {error}"));
+            Suite::default()
+        })
     }
 
     /// All jobs to their end, while the builds that are not there yet are made.
@@ -167,6 +196,7 @@ impl Campaign<'_> {
         &self,
         learned: Learned,
         found: Found,
+        suite: Suite,
         start: Instant,
         searched: f64,
         build_s: f64,
@@ -187,7 +217,7 @@ impl Campaign<'_> {
         } else {
             u8::from(bugs || (self.plan.deny_undocumented && !findings.is_empty()))
         };
-        let report = Report {
+        let mut report = Report {
             schema: 1,
             krate: report::CrateName { name: subject.package.clone(), version: subject.version.clone() },
             compiler: subject.toolchain.lines().next().unwrap_or("").to_owned(),
@@ -233,10 +263,18 @@ impl Campaign<'_> {
                     count,
                 })
                 .collect(),
-            regression: report::Regression::default(),
+            regression: report::Regression {
+                tests: suite.tests,
+                assertions: suite.assertions,
+                file: (suite.tests > 0).then(|| "tests/testwright_regression.rs".to_owned()),
+                dropped_unstable: suite.dropped_unstable,
+            },
             contracts: Vec::new(),
         };
-        Outcome { report, tests }
+        if let Some(cover) = &suite.cover {
+            crate::cover::fill(&mut report.coverage, cover);
+        }
+        Outcome { report, tests, suite: suite.text }
     }
 
     fn api_figures(&self) -> report::ApiFigures {
@@ -304,6 +342,14 @@ fn merge(all: Vec<Learned>) -> Learned {
         for (key, count) in learned.effects {
             *merged.effects.entry(key).or_default() += count;
         }
+        for (op, (sequence, message)) in learned.documented {
+            let known = merged.documented.get(&op);
+            if known.is_none_or(|(known, _)| sequence.len() < known.len()) {
+                merged.documented.insert(op, (sequence, message));
+            }
+        }
+        merged.stateful.extend(learned.stateful);
+        merged.measured = merged.measured.or(learned.measured);
         for op in 0..u32::try_from(learned.choice.len()).unwrap_or(0) {
             merged.choice.tally_mut(OpId(op)).join(learned.choice.tally(OpId(op)));
         }

@@ -13,7 +13,7 @@ use crate::EngineError;
 use crate::judge::Failure;
 
 /// CPU time for one test.
-const TIMEOUT: Duration = Duration::from_secs(10);
+pub const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A test that was seen to fail as it says.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use testwright_emit::Imports;
 use testwright_emit::report;
@@ -30,8 +30,8 @@ pub struct Found {
 
 /// Candidates that are run to shorten one failure, at most.
 const PATIENCE: usize = 6000;
-/// The same for failures that take their whole time limit each time.
-const PATIENCE_HANGS: usize = 12;
+/// A candidate that hangs counts as so many.
+const COST_OF_A_HANG: usize = 500;
 
 /// Shortens and confirms, the worst and earliest first.
 pub fn settle(
@@ -54,27 +54,13 @@ pub fn settle(
     if failures.is_empty() {
         return Ok(found);
     }
+    failures.truncate(2 * plan.max_findings);
     let mut names = HashSet::new();
     let mut shortened: Vec<(Seen, Sequence, usize, String)> = Vec::new();
-    let mut workers: BTreeMap<Variant, Worker> = BTreeMap::new();
-    for seen in failures {
-        if shortened.len() >= 2 * plan.max_findings {
-            break;
-        }
-        let original = subject_calls(&bench.operations, &seen.sequence);
-        let worker = match workers.entry(quick_of(seen.variant)) {
-            std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
-            std::collections::btree_map::Entry::Vacant(entry) => {
-                let built = bench.harness.build(entry.key())?;
-                let mut order = WorkerPlan::new(built.binary, scratch.join("shorten"));
-                order.coverage = false;
-                order.limits.memory = crate::search::MEMORY;
-                make_folder(&order.scratch)?;
-                entry.insert(Worker::start(order)?)
-            }
-        };
-        match shorten(&bench.operations, &seen, worker)? {
+    for (seen, short) in shorten_all(bench, plan.jobs, failures, scratch)? {
+        match short {
             Some(short) => {
+                let original = subject_calls(&bench.operations, &seen.sequence);
                 let name = unique_name(&seen.failure, &mut names);
                 shortened.push((seen, short, original, name));
             }
@@ -84,7 +70,6 @@ pub fn settle(
             }
         }
     }
-    drop(workers);
     let subject = &bench.subject;
     let tests = TestBench::open(subject, &bench.foreign, "2021", &bench.places)?;
     let confirmer = Confirmer {
@@ -134,6 +119,50 @@ pub fn settle(
         *found.dismissed.entry((reason, operation)).or_default() += 1;
     }
     Ok(found)
+}
+
+/// Shortens all failures, several at a time; in the order in which they came.
+fn shorten_all(
+    bench: &Workbench,
+    jobs: usize,
+    failures: Vec<Seen>,
+    scratch: &Path,
+) -> Result<Vec<(Seen, Option<Sequence>)>, EngineError> {
+    let next = AtomicUsize::new(0);
+    let work = |job: usize| {
+        let mut workers: BTreeMap<Variant, Worker> = BTreeMap::new();
+        let mut done = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(seen) = failures.get(index) else { return Ok(done) };
+            let variant = quick_of(seen.variant);
+            if !workers.contains_key(&variant) {
+                let built = bench.harness.build(&variant)?;
+                let mut order = WorkerPlan::new(built.binary, scratch.join(format!("shorten-{job}")));
+                order.coverage = false;
+                order.limits.memory = crate::search::MEMORY;
+                make_folder(&order.scratch)?;
+                workers.insert(variant, Worker::start(order)?);
+            }
+            if let Some(worker) = workers.get_mut(&variant) {
+                done.push((index, shorten(&bench.operations, seen, worker)?));
+            }
+        }
+    };
+    let work = &work;
+    let mut all: Vec<(usize, Option<Sequence>)> = std::thread::scope(|scope| {
+        let handles: Vec<_> = (0..jobs).map(|job| scope.spawn(move || work(job))).collect();
+        let mut all = Vec::new();
+        for handle in handles {
+            let done: Result<Vec<_>, EngineError> = handle
+                .join()
+                .map_err(|_| EngineError::Internal("a thread that shortens panicked".to_owned()))?;
+            all.extend(done?);
+        }
+        Ok::<_, EngineError>(all)
+    })?;
+    all.sort_by_key(|(index, _)| *index);
+    Ok(failures.into_iter().zip(all).map(|(seen, (_, short))| (seen, short)).collect())
 }
 
 /// The build that compiles soonest and shows the same.
@@ -192,34 +221,44 @@ fn shorten(
     let key = seen.failure.key();
     let mut error = None;
     let hangs = seen.failure.class == "hang";
-    let mut patience = if hangs { PATIENCE_HANGS } else { PATIENCE };
+    let dies = seen.failure.class != "panic" && seen.failure.file.is_empty();
+    let chunk_size = if hangs {
+        1
+    } else if dies {
+        8
+    } else {
+        200
+    };
+    let mut patience = PATIENCE;
     let mut same = |candidates: &[Sequence]| -> Vec<bool> {
         let mut verdicts = vec![false; candidates.len()];
         if error.is_some() {
             return verdicts;
         }
-        let candidates = &candidates[..candidates.len().min(patience)];
-        patience -= candidates.len();
-        let mut batch = Batch::new(0);
-        let mut numbers = Vec::new();
-        for (index, candidate) in candidates.iter().enumerate() {
-            if encode::append(operations, candidate, worker, &mut batch) {
-                numbers.push(index);
+        // The shortest come first, and the first that does it is taken: what costs a process or a whole time limit is
+        // not run for the others.
+        for (part, chunk) in candidates.chunks(chunk_size).enumerate() {
+            if patience < chunk.len() {
+                break;
             }
-        }
-        if batch.is_empty() {
-            return verdicts;
-        }
-        match worker.run(&batch) {
-            Ok(outcome) => {
-                for (index, execution) in numbers.into_iter().zip(&outcome.executions) {
-                    verdicts[index] = matches!(
-                        judge(operations, &candidates[index], execution),
-                        Verdict::Failing(failure) if failure.key() == key
-                    );
+            patience -= chunk.len();
+            match failing(operations, chunk, worker, &key) {
+                Ok(found) => {
+                    let any = found.contains(&true);
+                    for (place, same) in found.into_iter().enumerate() {
+                        verdicts[part * chunk_size + place] = same;
+                    }
+                    if any {
+                        // A success is what costs.
+                        patience = patience.saturating_sub(if hangs { COST_OF_A_HANG } else { 0 });
+                        break;
+                    }
+                }
+                Err(why) => {
+                    error = Some(why);
+                    break;
                 }
             }
-            Err(why) => error = Some(why),
         }
         verdicts
     };
@@ -230,36 +269,41 @@ fn shorten(
         None
     };
     match error {
-        Some(error) => Err(error.into()),
+        Some(error) => Err(error),
         None => Ok(short),
     }
 }
 
-/// `push_panics`, `get_mut_overflows` …
+/// Which of the candidates fail in the way that the key says.
+fn failing(
+    operations: &Operations,
+    candidates: &[Sequence],
+    worker: &mut Worker,
+    key: &(String, String, String, u32),
+) -> Result<Vec<bool>, EngineError> {
+    let mut verdicts = vec![false; candidates.len()];
+    let mut batch = Batch::new(0);
+    let mut numbers = Vec::new();
+    for (index, candidate) in candidates.iter().enumerate() {
+        if encode::append(operations, candidate, worker, &mut batch) {
+            numbers.push(index);
+        }
+    }
+    if batch.is_empty() {
+        return Ok(verdicts);
+    }
+    for (index, execution) in numbers.into_iter().zip(&worker.run(&batch)?.executions) {
+        verdicts[index] = matches!(
+            judge(operations, &candidates[index], execution),
+            Verdict::Failing(failure) if failure.key() == *key
+        );
+    }
+    Ok(verdicts)
+}
+
+/// A name for the finding's test that no other has.
 pub fn unique_name(failure: &Failure, names: &mut HashSet<String>) -> String {
-    let call: String = failure
-        .operation
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || c == '_' { c.to_ascii_lowercase() } else { ' ' })
-        .collect::<String>()
-        .split_whitespace()
-        .filter(|word| *word != "as")
-        .collect::<Vec<_>>()
-        .join("_");
-    let does = match failure.class {
-        "overflow" => "overflows",
-        "index" => "goes_out_of_bounds",
-        "unwrap" => "unwraps_nothing",
-        "abort" if failure.message.starts_with("the process was made to exit") => "exits",
-        "abort" => "aborts",
-        "hang" => "does_not_end",
-        "stack-overflow" => "overflows_the_stack",
-        "out-of-memory" => "runs_out_of_memory",
-        "memory" => "breaks_memory_safety",
-        "leak" => "leaks",
-        _ => "panics",
-    };
-    let base = format!("{call}_{does}");
+    let base = testwright_emit::finding_name(&failure.operation, failure.class, &failure.message);
     let mut name = base.clone();
     let mut number = 2;
     while !names.insert(name.clone()) {

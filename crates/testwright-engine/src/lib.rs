@@ -16,6 +16,7 @@ pub mod listing;
 pub mod minimise;
 pub mod search;
 mod seen_before;
+pub mod suite;
 mod unsafe_code;
 pub mod workbench;
 

@@ -1,6 +1,7 @@
 //! Shortens a sequence while it still does the same.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use testwright_model::operation::Operations;
 use testwright_model::sequence::{Sequence, Step};
@@ -14,28 +15,48 @@ pub fn remove_calls(
     same: &mut dyn FnMut(&[Sequence]) -> Vec<bool>,
 ) -> Sequence {
     let mut best = sequence;
-    loop {
-        let mut candidates: Vec<Sequence> = Vec::new();
-        let mut known = HashSet::new();
-        for index in (0..best.len()).rev() {
-            let Some(shorter) = without(operations, &best, index) else { continue };
-            if shorter.len() < best.len() && known.insert(shorter.clone()) {
-                candidates.push(shorter);
+    let mut size = best.len() / 2;
+    // Large parts first: long sequences are mostly not needed.
+    while size >= 2 {
+        let parts = (0..best.len()).step_by(size).map(|start| start..(start + size).min(best.len()));
+        match shortest(operations, &best, parts.collect(), same) {
+            Some(shorter) => {
+                best = shorter;
+                size = size.min(best.len() / 2);
             }
-        }
-        // The shortest first: one run may take away a whole tail.
-        candidates.sort_by_key(Sequence::len);
-        let verdicts = same(&candidates);
-        match candidates.into_iter().zip(verdicts).find(|(_, same)| *same) {
-            Some((shorter, _)) => best = shorter,
-            None => return best,
+            None => size /= 2,
         }
     }
+    while let Some(shorter) =
+        shortest(operations, &best, (0..best.len()).rev().map(|index| index..index + 1).collect(), same)
+    {
+        best = shorter;
+    }
+    best
 }
 
-/// The sequence without a step and all that depends on its value.
-fn without(operations: &Operations, sequence: &Sequence, index: usize) -> Option<Sequence> {
-    let mut gone: HashSet<usize> = HashSet::from([index]);
+/// The shortest sequence without one of the parts that still does the same.
+fn shortest(
+    operations: &Operations,
+    sequence: &Sequence,
+    parts: Vec<Range<usize>>,
+    same: &mut dyn FnMut(&[Sequence]) -> Vec<bool>,
+) -> Option<Sequence> {
+    let mut known = HashSet::new();
+    let mut candidates: Vec<Sequence> = parts
+        .into_iter()
+        .filter_map(|part| without(operations, sequence, &part))
+        .filter(|shorter| shorter.len() < sequence.len() && known.insert(shorter.clone()))
+        .collect();
+    // One run may take away a whole tail.
+    candidates.sort_by_key(Sequence::len);
+    let verdicts = same(&candidates);
+    candidates.into_iter().zip(verdicts).find(|(_, same)| *same).map(|(shorter, _)| shorter)
+}
+
+/// The sequence without some steps and all that depends on their values.
+fn without(operations: &Operations, sequence: &Sequence, part: &Range<usize>) -> Option<Sequence> {
+    let mut gone: HashSet<usize> = part.clone().collect();
     let mut steps: Vec<Step> = Vec::new();
     let mut place: Vec<u32> = vec![u32::MAX; sequence.len()];
     for (i, step) in sequence.steps.iter().enumerate() {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use testwright_execute::{Batch, EffectKind, Execution, Worker, WorkerPlan};
+use testwright_execute::{Batch, EffectKind, Ending, Execution, Worker, WorkerPlan};
 use testwright_harness::Variant;
 use testwright_model::OpId;
 use testwright_model::sequence::{Sequence, Step};
@@ -49,6 +49,8 @@ pub struct Learned {
     /// Sequences that reached something first, in order.
     pub corpus: Vec<Sequence>,
     pub choice: Choice,
+    /// By operation: the shortest sequence that raises a documented panic, and its message.
+    pub documented: BTreeMap<String, (Sequence, String)>,
     /// Different values, and values in the pool.
     pub distinct: usize,
     pub pool: usize,
@@ -82,7 +84,7 @@ impl Stage {
         *self.binary.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(binary);
     }
 
-    fn get(&self) -> Option<PathBuf> {
+    pub fn get(&self) -> Option<PathBuf> {
         self.binary.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
     }
 }
@@ -101,7 +103,7 @@ const COMPARED: usize = 6;
 const CLOSE: u64 = 40;
 /// Merits fade after so many batches.
 const FADE: u64 = 10;
-/// A sequence that allocates more bytes than this is not extended, unless it reached something first.
+/// A sequence that allocates more bytes than this is not extended.
 const HEAVY: u64 = 1 << 17;
 /// One that allocates more than this costs as much as thousands of calls: its literals are avoided.
 const WASTEFUL: u64 = 4 << 20;
@@ -345,8 +347,12 @@ impl<'a> Search<'a> {
                 number += 1;
                 if !execution.new_counters().is_empty() {
                     let alone = index == window || !execution.window();
-                    let suspects = if alone { &part[index..=index] } else { &part[window..=index] };
-                    self.credit(suspects, execution.new_counters())?;
+                    let range = if alone { index..=index } else { window..=index };
+                    let extensible: Vec<bool> = outcome.executions[range.clone()]
+                        .iter()
+                        .map(|execution| completed(execution) && execution.allocated <= HEAVY)
+                        .collect();
+                    self.credit(&part[range], &extensible, execution.new_counters())?;
                 }
                 if !execution.new_counters().is_empty() || execution.window() {
                     window = index + 1;
@@ -368,7 +374,7 @@ impl<'a> Search<'a> {
                 *self.learned.effects.entry(key).or_default() += 1;
             }
         }
-        if matches!(execution.ending, testwright_execute::Ending::Completed) {
+        if completed(execution) {
             let wasteful = execution.allocated > WASTEFUL;
             for fresh in &proposal.fresh {
                 self.learned.choice.record(fresh.op, fresh.classes, false);
@@ -388,7 +394,6 @@ impl<'a> Search<'a> {
 
     /// Offers the values that are new.
     fn keep(&mut self, proposal: &Proposal, execution: &Execution) {
-        // Whoever extends it pays for its work again.
         if execution.allocated > HEAVY {
             return;
         }
@@ -445,6 +450,9 @@ impl<'a> Search<'a> {
                     Some(Step::Call { op, .. }) => operations.get(*op).path.clone(),
                     _ => String::new(),
                 };
+                if reason == "documented panic" {
+                    self.keep_documented(&op, &sequence, &execution);
+                }
                 *self.learned.dismissed.entry((reason.to_owned(), op)).or_default() += 1;
             }
             Verdict::Failing(failure) => {
@@ -473,8 +481,23 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// A documented panic is worth a test; the shortest sequence of each operation is kept.
+    fn keep_documented(&mut self, op: &str, sequence: &Sequence, execution: &Execution) {
+        let Some(panic) = execution.panic() else { return };
+        let known = self.learned.documented.get(op);
+        if known.is_none_or(|(known, _)| sequence.len() < known.len()) {
+            let found = (sequence.clone(), panic.message.clone());
+            self.learned.documented.insert(op.to_owned(), found);
+        }
+    }
+
     /// Finds out which of the suspects reached counters first, and keeps it.
-    fn credit(&mut self, suspects: &[&Proposal], counters: &[u32]) -> Result<(), EngineError> {
+    fn credit(
+        &mut self,
+        suspects: &[&Proposal],
+        extensible: &[bool],
+        counters: &[u32],
+    ) -> Result<(), EngineError> {
         self.learned.last_new = (self.start.elapsed().as_secs_f64(), self.executions);
         let mut first: Vec<usize> = Vec::new();
         if suspects.len() == 1 {
@@ -501,8 +524,9 @@ impl<'a> Search<'a> {
         for index in first {
             let proposal = suspects[index];
             let sequence = proposal.sequence();
-            // Whatever it offers is worth going on from, new or not.
-            for observed in &proposal.observed {
+            // Whatever it offers is worth going on from, new or not; nothing goes on from a panic,
+            // and whoever goes on from much work pays for it again.
+            for observed in proposal.observed.iter().filter(|_| extensible[index]) {
                 let offer = Offer { entry: Arc::clone(&proposal.entry), value: observed.value };
                 self.pool.offer(observed.ty, offer, &mut self.rng);
             }
@@ -624,6 +648,10 @@ pub fn start_worker(
     plan.coverage = variant.coverage;
     plan.limits.memory = MEMORY;
     Ok(Worker::start(plan)?)
+}
+
+fn completed(execution: &Execution) -> bool {
+    execution.ending == Ending::Completed
 }
 
 /// The operations that a sequence calls.

@@ -135,13 +135,17 @@ impl Pool {
         if offers.is_empty() {
             return None;
         }
-        let one = rng.random_range(0..offers.len());
-        let other = match rng.random_range(0..3) {
-            0 => return Some(&offers[one]),
-            1 => rng.random_range(offers.len().saturating_sub(12)..offers.len()),
-            _ => rng.random_range(0..offers.len()),
-        };
-        let shorter = offers[one].entry.calls <= offers[other].entry.calls;
-        Some(&offers[if shorter { one } else { other }])
+        let mut chosen = &offers[rng.random_range(0..offers.len())];
+        if rng.random_ratio(1, 5) {
+            return Some(chosen);
+        }
+        let newest = offers.len().saturating_sub(12);
+        for from in [0, newest, 0] {
+            let other = &offers[rng.random_range(from..offers.len())];
+            if other.entry.calls < chosen.entry.calls {
+                chosen = other;
+            }
+        }
+        Some(chosen)
     }
 }
