@@ -16,11 +16,14 @@ pub struct Regions<'m> {
     by_counter: HashMap<usize, Vec<u32>>,
 }
 
+/// File, start and end.
+type Place<'f> = (&'f str, (u32, u32), (u32, u32));
+
 impl Map {
     pub fn regions(&self, package: &Package) -> Regions<'_> {
         let lists: HashMap<u64, Vec<Option<String>>> =
             self.files.iter().map(|(digest, files)| (*digest, own(files, package))).collect();
-        let mut numbers: BTreeMap<(&str, (u32, u32), (u32, u32)), u32> = BTreeMap::new();
+        let mut numbers: BTreeMap<Place<'_>, u32> = BTreeMap::new();
         let mut regions = Regions { map: self, records: Vec::new(), by_counter: HashMap::new() };
         for record in &self.records {
             let Some(files) = lists.get(&record.files) else { continue };

@@ -24,7 +24,7 @@ pub struct Plan {
     pub seed: u64,
     pub jobs: usize,
     pub max_findings: usize,
-    /// Whether builds under AddressSanitizer may be used.
+    /// Whether builds under `AddressSanitizer` may be used.
     pub sanitizer: bool,
     /// Whether one is used even if the crate has no unsafe code.
     pub sanitizer_always: bool,

@@ -1,5 +1,6 @@
 //! From failures to findings: each is shortened, printed as a test, compiled, and seen to fail.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -58,17 +59,13 @@ pub fn settle(
     let mut names = HashSet::new();
     let mut shortened: Vec<(Seen, Sequence, usize, String)> = Vec::new();
     for (seen, short) in shorten_all(bench, plan.jobs, failures, scratch)? {
-        match short {
-            Some(short) => {
-                let original = subject_calls(&bench.operations, &seen.sequence);
-                let name = unique_name(&seen.failure, &mut names);
-                shortened.push((seen, short, original, name));
-            }
-            None => {
-                let reason = ("not seen again".to_owned(), seen.failure.operation);
-                *found.dismissed.entry(reason).or_default() += 1;
-            }
-        }
+        let Some(short) = short else {
+            *found.dismissed.entry(("not seen again".to_owned(), seen.failure.operation)).or_default() += 1;
+            continue;
+        };
+        let original = subject_calls(&bench.operations, &seen.sequence);
+        let name = unique_name(&seen.failure, &mut names);
+        shortened.push((seen, short, original, name));
     }
     let subject = &bench.subject;
     let tests = TestBench::open(subject, &bench.foreign, "2021", &bench.places)?;
@@ -136,17 +133,18 @@ fn shorten_all(
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(seen) = failures.get(index) else { return Ok(done) };
             let variant = quick_of(seen.variant);
-            if !workers.contains_key(&variant) {
-                let built = bench.harness.build(&variant)?;
-                let mut order = WorkerPlan::new(built.binary, scratch.join(format!("shorten-{job}")));
-                order.coverage = false;
-                order.limits.memory = crate::search::MEMORY;
-                make_folder(&order.scratch)?;
-                workers.insert(variant, Worker::start(order)?);
-            }
-            if let Some(worker) = workers.get_mut(&variant) {
-                done.push((index, shorten(&bench.operations, seen, worker)?));
-            }
+            let worker = match workers.entry(variant) {
+                Entry::Occupied(entry) => entry.into_mut(),
+                Entry::Vacant(entry) => {
+                    let built = bench.harness.build(&variant)?;
+                    let mut order = WorkerPlan::new(built.binary, scratch.join(format!("shorten-{job}")));
+                    order.coverage = false;
+                    order.limits.memory = crate::search::MEMORY;
+                    make_folder(&order.scratch)?;
+                    entry.insert(Worker::start(order)?)
+                }
+            };
+            done.push((index, shorten(&bench.operations, seen, worker)?));
         }
     };
     let work = &work;

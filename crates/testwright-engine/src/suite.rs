@@ -137,10 +137,10 @@ impl Material<'_> {
         let mut tests = Vec::new();
         for sequence in chosen {
             let sequence = observed(operations, &self.bench.usable, &sequence);
-            let Some(texts) = lab.texts(&sequence)? else { continue };
+            let Some(told) = lab.texts(&sequence)? else { continue };
             let mut pins = Vec::new();
             let made = sequence.steps.iter().enumerate().filter(|(_, step)| step.makes_value());
-            for ((index, step), text) in made.zip(texts) {
+            for ((index, step), text) in made.zip(told) {
                 let (Step::Call { op, .. }, Some(text)) = (step, text) else { continue };
                 if operations.get(*op).is_subject() {
                     pins.push(Pin { value: ValueId(u32::try_from(index).unwrap_or(0)), text });

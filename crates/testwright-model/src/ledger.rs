@@ -110,10 +110,10 @@ impl<'a> Ledger<'a> {
         }
         let lent: Vec<ValueId> =
             self.state.values.iter().flat_map(|value| &value.loans).map(|loan| loan.of).collect();
-        let mut left = surplus;
+        let mut open = surplus;
         self.state.values.retain(|value| {
-            let idle = left > 0 && value.loans.is_empty() && !lent.contains(&value.id);
-            left -= usize::from(idle);
+            let idle = open > 0 && value.loans.is_empty() && !lent.contains(&value.id);
+            open -= usize::from(idle);
             !idle
         });
     }

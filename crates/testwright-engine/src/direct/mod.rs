@@ -341,7 +341,7 @@ impl<'a> Maker<'a> {
                 args.push(self.argument(draft, means, call.op, index, &args, &mut classes, 3)?);
             }
         }
-        self.append(draft, means, call.op, args, classes)
+        Self::append(draft, means, call.op, args, classes)
     }
 
     /// Appends a call with all that it needs; leaves the draft as it was if that fails.
@@ -368,11 +368,10 @@ impl<'a> Maker<'a> {
             let arg = self.argument(draft, means, op, index, &args, &mut classes, depth)?;
             args.push(arg);
         }
-        self.append(draft, means, op, args, classes)
+        Self::append(draft, means, op, args, classes)
     }
 
     fn append(
-        &self,
         draft: &mut Draft<'a>,
         means: &mut Means<'_>,
         op: OpId,
@@ -403,7 +402,7 @@ impl<'a> Maker<'a> {
             }
         }
         if !literal || means.rng.random_ratio(1, 12) {
-            if let Some(arg) = self.from_pool(draft, means, op, index) {
+            if let Some(arg) = self.pooled(draft, means, op, index) {
                 return Some(arg);
             }
         }
@@ -439,7 +438,7 @@ impl<'a> Maker<'a> {
     }
 
     /// An argument by a sequence of the pool.
-    fn from_pool(&self, draft: &mut Draft<'a>, means: &mut Means<'_>, op: OpId, index: usize) -> Option<Arg> {
+    fn pooled(&self, draft: &mut Draft<'a>, means: &mut Means<'_>, op: OpId, index: usize) -> Option<Arg> {
         let pool = means.pool?;
         let param = &self.operations.get(op).params[index];
         let mut ty = param.ty;
