@@ -17,7 +17,7 @@ use testwright_ground::reach::is_literal;
 use testwright_learn::Dictionary;
 use testwright_model::operation::{Operations, Origin, Take, TypeId};
 use testwright_model::sequence::{Arg, How, Sequence, Step, ValueId};
-use testwright_model::{Ledger, Literal, OpId, Ty};
+use testwright_model::{Ledger, Literal, OpId, Prim, Ty};
 
 use bank::Bank;
 use choice::Choice;
@@ -59,6 +59,8 @@ const DEPTH: u32 = 8;
 const BURST: u32 = 10;
 /// No sequence becomes longer.
 const LONGEST: u32 = 300;
+/// Counts for std's own operations, at most.
+const MODEST: i128 = 300;
 /// A repeated call is repeated so often at most.
 const REPEATS: u32 = 100;
 
@@ -518,6 +520,13 @@ impl<'a> Maker<'a> {
                     break;
                 }
                 literal = self.literal(ty, means);
+            }
+            // A count or an index for std's own: a large one costs time and memory, and finds nothing.
+            let counts = self.operations.get(op).origin == Origin::Std
+                && !param.open
+                && *self.operations.ty(ty) == Ty::Prim(Prim::Usize);
+            if counts && matches!(literal, Literal::Int(value) if !(0..=MODEST).contains(&value)) {
+                literal = Literal::Int(means.rng.random_range(0..24));
             }
             *classes |= choice::class_bits(index, &literal);
             let value = draft.take(Step::Literal { ty, value: literal }, means.bank)?;
