@@ -90,6 +90,9 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
         return Verdict::Illegal("no operation to blame");
     };
     let operation = operations.get(op);
+    if class == "hang" && asks_for_much(sequence, step) {
+        return Verdict::Illegal("absurd demand for time");
+    }
     if class == "out-of-memory" && (operation.origin == Origin::Std || asks_for_much(sequence, step)) {
         return Verdict::Illegal("absurd demand for memory");
     }

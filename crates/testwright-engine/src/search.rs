@@ -107,6 +107,8 @@ const FADE: u64 = 10;
 const HEAVY: u64 = 1 << 17;
 /// One that allocates more than this costs as much as thousands of calls: its literals are avoided.
 const WASTEFUL: u64 = 4 << 20;
+/// So many ticks of the processor's clock, some milliseconds, are slow.
+const SLOW: u64 = 20_000_000;
 /// How often a proposal is tried for an operation that was never called.
 const TRIES: u32 = 6;
 
@@ -350,7 +352,7 @@ impl<'a> Search<'a> {
                     let range = if alone { index..=index } else { window..=index };
                     let extensible: Vec<bool> = outcome.executions[range.clone()]
                         .iter()
-                        .map(|execution| completed(execution) && execution.allocated <= HEAVY)
+                        .map(|execution| completed(execution) && self.may_extend(execution))
                         .collect();
                     self.credit(&part[range], &extensible, execution.new_counters())?;
                 }
@@ -375,7 +377,7 @@ impl<'a> Search<'a> {
             }
         }
         if completed(execution) {
-            let wasteful = execution.allocated > WASTEFUL;
+            let wasteful = execution.allocated > WASTEFUL || self.is_slow(execution);
             for fresh in &proposal.fresh {
                 self.learned.choice.record(fresh.op, fresh.classes, false);
                 if wasteful {
@@ -392,9 +394,19 @@ impl<'a> Search<'a> {
         self.judge(proposal, execution, number);
     }
 
+    /// Whoever extends a sequence pays for its work again.
+    fn may_extend(&self, execution: &Execution) -> bool {
+        execution.allocated <= HEAVY && !self.is_slow(execution)
+    }
+
+    /// Time counts only under a time budget: with a number of executions, the same must come out every time.
+    fn is_slow(&self, execution: &Execution) -> bool {
+        matches!(self.plan.limit, Limit::Time(_)) && execution.ticks > SLOW
+    }
+
     /// Offers the values that are new.
     fn keep(&mut self, proposal: &Proposal, execution: &Execution) {
-        if execution.allocated > HEAVY {
+        if !self.may_extend(execution) {
             return;
         }
         let mut news = 0;
@@ -635,6 +647,10 @@ impl<'a> Search<'a> {
 /// really too much is seen when its test is confirmed, under a far larger limit.
 pub const MEMORY: u64 = 96 << 20;
 
+/// CPU time of a call that is suspected to be endless. Whether it is will be seen when it is shortened and confirmed, with
+/// far more time.
+const HANG: Duration = Duration::from_millis(300);
+
 /// A worker in its own scratch folder.
 pub fn start_worker(
     binary: &Path,
@@ -647,6 +663,8 @@ pub fn start_worker(
     let mut plan = WorkerPlan::new(binary, folder);
     plan.coverage = variant.coverage;
     plan.limits.memory = MEMORY;
+    plan.limits.call = HANG;
+    plan.limits.sequence = HANG * 2;
     Ok(Worker::start(plan)?)
 }
 

@@ -117,6 +117,7 @@ impl Post {
             kept_values: 0,
             kept_bytes: 0,
             allocated: 0,
+            ticks: 0,
             observed: Vec::new(),
             details: Some(Box::new(Details { death: Some(note), ..Details::default() })),
         }

@@ -17,7 +17,7 @@ pub(crate) struct Corrupt;
 pub(crate) fn records(mut bytes: &[u8], sequences: usize, into: &mut Vec<Execution>) -> Result<(), Corrupt> {
     while !bytes.is_empty() {
         let head = Numbers(bytes.get(..HEAD).ok_or(Corrupt)?);
-        let end = HEAD + head.u32(36) as usize;
+        let end = HEAD + head.u32(44) as usize;
         let sections = bytes.get(HEAD..end).ok_or(Corrupt)?;
         if head.u32(0) as usize != into.len() || into.len() >= sequences {
             return Err(Corrupt);
@@ -47,7 +47,8 @@ fn execution(head: Numbers<'_>, sections: &[u8]) -> Result<Execution, Corrupt> {
         flags: head.u16(6),
         kept_bytes: head.u64(16).cast_signed(),
         allocated: head.u64(24),
-        kept_values: head.u32(32).cast_signed(),
+        ticks: head.u64(32),
+        kept_values: head.u32(40).cast_signed(),
         observed,
         details,
     })
@@ -197,6 +198,7 @@ mod tests {
         bytes.extend(4u32.to_le_bytes());
         bytes.extend((-24i64).to_le_bytes());
         bytes.extend(100u64.to_le_bytes());
+        bytes.extend(7u64.to_le_bytes());
         bytes.extend((-2i32).to_le_bytes());
         bytes.extend(u32::try_from(body.len()).unwrap().to_le_bytes());
         bytes.extend(body);
@@ -256,7 +258,7 @@ mod tests {
     #[test]
     fn nonsense_is_refused() {
         let good = record(0, status::COMPLETED, &[]);
-        assert_eq!(records(&good[..39], 1, &mut Vec::new()), Err(Corrupt));
+        assert_eq!(records(&good[..47], 1, &mut Vec::new()), Err(Corrupt));
         assert_eq!(records(&record(1, status::COMPLETED, &[]), 2, &mut Vec::new()), Err(Corrupt));
         assert_eq!(records(&record(0, 77, &[]), 1, &mut Vec::new()), Err(Corrupt));
         assert_eq!(records(&good, 0, &mut Vec::new()), Err(Corrupt));

@@ -34,6 +34,8 @@ pub struct Execution {
     pub kept_bytes: i64,
     /// Bytes allocated in all, freed ones included; 0 if the worker died.
     pub allocated: u64,
+    /// Ticks of the processor's clock that it took, never the same twice; 0 if the worker died.
+    pub ticks: u64,
     /// Fingerprints that the sequence's OBSERVE steps asked for, in their order.
     pub observed: Vec<u64>,
     pub details: Option<Box<Details>>,

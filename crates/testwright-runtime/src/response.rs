@@ -118,6 +118,7 @@ mod tests {
             calls: 0,
             kept_bytes: 0,
             allocated: 0,
+            ticks: 0,
             kept_values: 0,
             sections: 0,
         }
@@ -127,23 +128,23 @@ mod tests {
     fn records_that_do_not_fit_are_truncated() {
         // SAFETY: all fields are atomics, for which 0 is a value.
         let slot: SlotHead = unsafe { core::mem::zeroed() };
-        let mut area = vec![0_u64; 20];
-        // SAFETY: the area is 160 bytes.
-        let mut response = unsafe { Response::new(&slot, area.as_mut_ptr().cast(), 160) };
-        assert!(response.begin(160, 2));
+        let mut area = vec![0_u64; 23];
+        // SAFETY: the area is 184 bytes.
+        let mut response = unsafe { Response::new(&slot, area.as_mut_ptr().cast(), 184) };
+        assert!(response.begin(184, 2));
         assert!(response.whole(7, b"abc"));
         response.finish(head(0));
-        assert_eq!(slot.answered.load(Relaxed), 56);
-        assert!(response.begin(160, 1));
+        assert_eq!(slot.answered.load(Relaxed), 64);
+        assert!(response.begin(184, 1));
         assert!(!response.whole(7, &[1; 20]));
         response.finish(head(1));
-        assert!(response.begin(160, 0));
+        assert!(response.begin(184, 0));
         response.finish(head(2));
-        assert!(!response.begin(160, 0));
-        assert_eq!((slot.answered.load(Relaxed), slot.finished.load(Relaxed)), (136, 3));
+        assert!(!response.begin(184, 0));
+        assert_eq!((slot.answered.load(Relaxed), slot.finished.load(Relaxed)), (160, 3));
         let bytes: Vec<u8> = area.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let found: Vec<_> = sections(&bytes[HEAD..56]).collect();
+        let found: Vec<_> = sections(&bytes[HEAD..64]).collect();
         assert_eq!((found.len(), found[0].tag, found[0].content), (1, 7, &b"abc"[..]));
-        assert_eq!(bytes[56 + 4], status::TRUNCATED as u8);
+        assert_eq!(bytes[64 + 4], status::TRUNCATED as u8);
     }
 }

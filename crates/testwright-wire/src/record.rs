@@ -21,6 +21,8 @@ pub struct Head {
     pub kept_bytes: i64,
     /// Bytes that the sequence allocated in all, freed ones included: a measure of its work that is the same every time.
     pub allocated: u64,
+    /// Ticks of the processor's clock that the sequence took: never the same twice.
+    pub ticks: u64,
     /// Ledger values alive after the sequence minus before.
     pub kept_values: i32,
     /// Bytes of all sections.
