@@ -115,6 +115,7 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
         });
     }
     let (class, tier) = classify(&message);
+    let tier = if broken_promise(operation, &file, &message) { Tier::Bug } else { tier };
     let inside = !file.is_empty() && !file.starts_with("/rustc/");
     if operation.origin == Origin::Std && !inside {
         return Verdict::Illegal("a std operation was called wrongly");
@@ -153,6 +154,26 @@ fn excused(
         return Some("absurd demand for memory");
     }
     None
+}
+
+/// Whether an explicit panic is worse than one that is only not documented.
+fn broken_promise(operation: &Operation, file: &str, message: &str) -> bool {
+    let name = operation.path.rsplit("::").next().unwrap_or("");
+    // The name says that failure is a result.
+    let promises = ["checked_", "try_", "saturating_", "wrapping_", "overflowing_"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
+        || matches!(name, "from_str" | "try_from" | "try_into");
+    // A dependency was called in a way that it does not allow.
+    let of_dependency = file.contains("/registry/src/");
+    promises || of_dependency || is_own_assertion(operation, message)
+}
+
+/// An assertion that is not about an argument is about the library's own state.
+fn is_own_assertion(operation: &Operation, message: &str) -> bool {
+    let Some(expression) = message.strip_prefix("assertion failed: ") else { return false };
+    let mut words = expression.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    !words.any(|word| operation.params.iter().any(|param| param.name == word && word != "self"))
 }
 
 /// The class of a panic by its message, and how bad it is.

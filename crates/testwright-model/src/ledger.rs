@@ -118,6 +118,11 @@ impl<'a> Ledger<'a> {
         });
     }
 
+    /// How many alive values are kept track of.
+    pub fn in_view(&self) -> usize {
+        self.state.values.len()
+    }
+
     /// The steps taken.
     pub fn steps(&self) -> u32 {
         self.state.steps
@@ -219,6 +224,23 @@ impl<'a> Ledger<'a> {
         if let Some(value) = ended.iter().find(|value| self.needs_drop(**value)) {
             return Err(Illegal::DropFirst(*value));
         }
+        self.carry_out(step, ended);
+        Ok(())
+    }
+
+    /// Takes the step if nothing must be dropped before it; otherwise does nothing and says what, in order.
+    pub fn step_or_drops(&mut self, step: &Step) -> Result<Vec<ValueId>, Illegal> {
+        let ended = self.check(step)?;
+        if ended.iter().any(|value| self.needs_drop(*value)) {
+            return Ok(
+                self.in_drop_order(ended.into_iter().filter(|value| self.needs_drop(*value)).collect())
+            );
+        }
+        self.carry_out(step, ended);
+        Ok(Vec::new())
+    }
+
+    fn carry_out(&mut self, step: &Step, ended: Vec<ValueId>) {
         for value in ended {
             self.end(value);
         }
@@ -227,7 +249,7 @@ impl<'a> Ledger<'a> {
             Step::Drop(value) | Step::Forget(value) => {
                 self.end(*value);
                 self.state.steps += 1;
-                return Ok(());
+                return;
             }
             Step::Call { op, args } => {
                 let operation = self.operations.get(*op);
@@ -245,7 +267,6 @@ impl<'a> Ledger<'a> {
         self.state.values.push(Value { id, ty, number, loans });
         self.state.steps += 1;
         self.state.made += 1;
-        Ok(())
     }
 
     /// Values to drop, in this order, at the end of the sequence: those that would be dropped by their scope after

@@ -97,31 +97,34 @@ impl<'a> Draft<'a> {
 
     /// Appends a step, after the drops that it needs.
     pub fn take(&mut self, step: Step, bank: &mut Bank) -> Option<ValueId> {
-        for value in self.ledger.drops_before(&step).ok()? {
-            self.append(Step::Drop(value), bank)?;
-        }
-        self.append(step, bank)
-    }
-
-    fn append(&mut self, step: Step, bank: &mut Bank) -> Option<ValueId> {
-        let id = ValueId(self.ledger.steps());
         if self.ledger.made() >= 16_000 {
             return None;
         }
         let start = (self.words.len(), self.places.len());
-        if !self.encode(&step, bank) {
-            self.words.truncate(start.0);
-            self.places.truncate(start.1);
-            return None;
-        }
-        if self.ledger.step(&step).is_err() {
-            self.words.truncate(start.0);
-            self.places.truncate(start.1);
-            return None;
+        let encoded = self.encode(&step, bank);
+        let drops = if encoded { self.ledger.step_or_drops(&step) } else { Ok(Vec::new()) };
+        match drops {
+            Ok(drops) if encoded && drops.is_empty() => {}
+            Ok(drops) if encoded => {
+                self.words.truncate(start.0);
+                self.places.truncate(start.1);
+                for value in drops {
+                    self.take(Step::Drop(value), bank)?;
+                }
+                return self.take(step, bank);
+            }
+            _ => {
+                self.words.truncate(start.0);
+                self.places.truncate(start.1);
+                return None;
+            }
         }
         self.calls += u32::from(matches!(step, Step::Call { .. }));
         self.pieces.push(Piece::Own(step));
-        Some(id)
+        if self.ledger.in_view() > 2 * VIEW {
+            self.ledger.forget_idle(VIEW);
+        }
+        Some(ValueId(self.ledger.steps() - 1))
     }
 
     fn encode(&mut self, step: &Step, bank: &mut Bank) -> bool {
