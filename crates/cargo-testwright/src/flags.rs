@@ -77,6 +77,15 @@ pub struct GenerateFlags {
     /// Sequences to run, instead of a time
     #[arg(long, value_name = "N", conflicts_with = "budget", value_parser = clap::value_parser!(u64).range(1..))]
     pub executions: Option<u64>,
+    /// Stop before the budget is spent when nothing new has come for half of the search
+    #[arg(long)]
+    pub until_plateau: bool,
+    /// Call only operations whose path this matches; arguments for them are made by whatever it takes
+    #[arg(long, value_name = "REGEX")]
+    pub only: Option<regex::Regex>,
+    /// Call no operation whose path this matches
+    #[arg(long, value_name = "REGEX")]
+    pub skip: Option<regex::Regex>,
     /// Where chance starts; with --executions the same seed gives the same tests
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,

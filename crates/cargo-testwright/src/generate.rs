@@ -1,5 +1,6 @@
 //! `generate`: the whole pipe, then report and tests.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -8,13 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use testwright_emit::report::Report;
-use testwright_engine::campaign::{Limit, Plan, Progress, Strategy};
+use testwright_engine::campaign::{Limit, Plan, Progress, Sanitizer, Strategy};
 use testwright_engine::{Campaign, EngineError, Outcome, Workbench, prepare};
 use testwright_harness::{Places, Selection};
 
-use crate::flags::{self, Deny, GenerateFlags, MessageFormat, Sanitizer};
+use crate::flags::{self, Deny, GenerateFlags, MessageFormat};
 use crate::output::{self, Folders};
-use crate::{exit, package};
+use crate::{accepted, exit, package};
 
 pub const TOOL: &str = concat!("cargo-testwright ", env!("CARGO_PKG_VERSION"));
 
@@ -37,7 +38,9 @@ pub fn run(flags: &GenerateFlags) -> anyhow::Result<u8> {
         Err(error) => return Err(error.into()),
     };
     let folders = Folders::new(flags.out.as_deref(), &selection, &bench.subject.root, &bench.places.work);
-    let outcome = match search(&mut bench, plan(flags), &progress, human) {
+    choose(&mut bench, flags)?;
+    let accepted = accepted::read(&bench.subject.root)?;
+    let outcome = match search(&mut bench, plan(flags, accepted), &progress, human) {
         Ok(outcome) => outcome,
         Err(_) if interrupted() => return Ok(cut_short()),
         Err(error) => return Err(error.into()),
@@ -60,6 +63,23 @@ pub fn run(flags: &GenerateFlags) -> anyhow::Result<u8> {
     Ok(report.exit)
 }
 
+/// Leaves only what `--only` and `--skip` ask for as goals.
+fn choose(bench: &mut Workbench, flags: &GenerateFlags) -> anyhow::Result<()> {
+    if flags.only.is_none() && flags.skip.is_none() {
+        return Ok(());
+    }
+    let wanted = |path: &str| {
+        flags.only.as_ref().is_none_or(|only| only.is_match(path))
+            && !flags.skip.as_ref().is_some_and(|skip| skip.is_match(path))
+    };
+    let left = bench.restrict(wanted, |path| flags.skip.as_ref().is_some_and(|skip| skip.is_match(path)));
+    anyhow::ensure!(
+        left > 0,
+        "--only and --skip leave no operation; `cargo testwright list` shows their paths"
+    );
+    Ok(())
+}
+
 /// The first Ctrl-C ends the search, the second the tool.
 fn catch_interrupts(progress: &Arc<Progress>) {
     let progress = Arc::clone(progress);
@@ -77,15 +97,20 @@ fn cut_short() -> u8 {
     exit::INTERRUPTED
 }
 
-fn plan(flags: &GenerateFlags) -> Plan {
+fn plan(flags: &GenerateFlags, accepted: BTreeMap<String, String>) -> Plan {
     Plan {
         limit: flags.executions.map_or(Limit::Time(flags.budget), Limit::Executions),
         seed: flags.seed,
         jobs: flags.jobs.map_or_else(cores, usize::from),
         max_findings: flags.max_findings as usize,
+        until_plateau: flags.until_plateau,
+        accepted,
         max_tests: if flags.no_write { 0 } else { flags.max_tests as usize },
-        sanitizer: flags.sanitizer != Sanitizer::Never,
-        sanitizer_always: flags.sanitizer == Sanitizer::Always,
+        sanitizer: match flags.sanitizer {
+            flags::Sanitizer::Never => Sanitizer::Never,
+            flags::Sanitizer::Auto => Sanitizer::Auto,
+            flags::Sanitizer::Always => Sanitizer::Always,
+        },
         strategy: match flags.strategy {
             flags::Strategy::Directed => Strategy::Directed,
             flags::Strategy::BottomUp => Strategy::BottomUp,

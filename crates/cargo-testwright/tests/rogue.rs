@@ -114,7 +114,14 @@ fn copy(from: &Path, to: &Path) {
 fn list(folder: &Path, listing: &mut BTreeMap<PathBuf, String>) {
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
-        let own = ["target", "tests/testwright_findings.rs", "Cargo.lock", "package", "package/tests"];
+        let own = [
+            "target",
+            "tests/testwright_findings.rs",
+            "tests/testwright_regression.rs",
+            "Cargo.lock",
+            "package",
+            "package/tests",
+        ];
         let about = fs::symlink_metadata(&path).expect("metadata");
         if about.is_dir() && !path.ends_with("target") {
             list(&path, listing);

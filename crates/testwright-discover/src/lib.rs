@@ -16,6 +16,7 @@ mod format;
 mod functions;
 mod generics;
 mod impls;
+mod inherit;
 mod names;
 mod reader;
 mod scope;
@@ -61,6 +62,7 @@ pub fn read(json: &str, options: &Options) -> Result<Api, DiscoverError> {
         Api { lib: root.name().to_owned(), version: options.version.clone(), skipped, ..Api::default() };
     reader.named_items(&mut api);
     api.impls = reader.impls(&mut api.skipped);
+    inherit::panics(&mut api);
     api.foreign = reader.into_foreign();
     api.skipped.sort_by(|a, b| (&a.path, &a.kind).cmp(&(&b.path, &b.kind)));
     Ok(api)

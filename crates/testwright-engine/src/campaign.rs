@@ -24,11 +24,12 @@ pub struct Plan {
     pub seed: u64,
     pub jobs: usize,
     pub max_findings: usize,
-    /// Whether builds under `AddressSanitizer` may be used.
-    pub sanitizer: bool,
-    /// Whether one is used even if the crate has no unsafe code.
-    pub sanitizer_always: bool,
+    pub sanitizer: Sanitizer,
     pub strategy: Strategy,
+    /// Stop when nothing new has come for a while, before the budget is spent.
+    pub until_plateau: bool,
+    /// Findings that the author accepts, by id, with the reason.
+    pub accepted: BTreeMap<String, String>,
     /// Tests in the regression suite, at most; 0 for none.
     pub max_tests: usize,
     /// The command line, for the headers of tests.
@@ -41,6 +42,16 @@ pub struct Plan {
 pub enum Limit {
     Time(Duration),
     Executions(u64),
+}
+
+/// Whether builds under `AddressSanitizer` are used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sanitizer {
+    Never,
+    /// To confirm; and to search if the crate has unsafe code.
+    #[default]
+    Auto,
+    Always,
 }
 
 /// Where proposals come from.
@@ -109,8 +120,11 @@ impl Campaign<'_> {
             }
         }
         let long = !matches!(self.plan.limit, Limit::Time(limit) if limit < LONG_ENOUGH);
-        let sanitizes = self.plan.sanitizer
-            && (self.plan.sanitizer_always || (long && has_unsafe_code(&self.bench.subject.root)));
+        let sanitizes = match self.plan.sanitizer {
+            Sanitizer::Never => false,
+            Sanitizer::Auto => long && has_unsafe_code(&self.bench.subject.root),
+            Sanitizer::Always => true,
+        };
         if sanitizes {
             let stage = Stage::pending(Variant::sanitized(), SANITIZED_FROM);
             if !timed {

@@ -12,7 +12,7 @@ use testwright_harness::{TestBench, Variant};
 use testwright_model::operation::Operations;
 use testwright_model::sequence::Sequence;
 
-use crate::campaign::{Plan, Progress, make_folder};
+use crate::campaign::{Plan, Progress, Sanitizer, make_folder};
 use crate::confirm::{Candidate, Confirmation, Confirmed, Confirmer, first_line};
 use crate::judge::{Failure, Verdict, judge};
 use crate::search::{Seen, calls};
@@ -77,7 +77,7 @@ pub fn settle(
             "Found by {} in {} {} with seed {}:\n`{}`",
             plan.tool, subject.package, subject.version, plan.seed, plan.command
         ),
-        sanitizer: plan.sanitizer,
+        sanitizer: plan.sanitizer != Sanitizer::Never,
     };
     let candidates: Vec<Candidate<'_>> = shortened
         .iter()
@@ -100,9 +100,15 @@ pub fn settle(
         let operation = seen.failure.operation.clone();
         let reason = match confirmation {
             Confirmation::Confirmed(proof) => {
+                let finding = finding(bench, seen, short, *original, &proof);
+                if let Some(reason) = plan.accepted.get(&finding.id) {
+                    let key = (format!("accepted ({}): {reason}", finding.id), operation);
+                    *found.dismissed.entry(key).or_default() += 1;
+                    continue;
+                }
                 if found.findings.len() < plan.max_findings {
                     found.tests.push(proof.source.clone());
-                    found.findings.push(finding(bench, seen, short, *original, &proof));
+                    found.findings.push(finding);
                 }
                 continue;
             }

@@ -109,6 +109,9 @@ const HEAVY: u64 = 1 << 17;
 const WASTEFUL: u64 = 4 << 20;
 /// So many ticks of the processor's clock, some milliseconds, are slow.
 const SLOW: u64 = 20_000_000;
+/// Without anything new for so long, the search may be at its plateau.
+const FLAT: Duration = Duration::from_secs(10);
+const FLAT_EXECUTIONS: u64 = 20_000;
 /// How often a proposal is tried for an operation that was never called.
 const TRIES: u32 = 6;
 
@@ -152,7 +155,12 @@ impl<'a> Search<'a> {
         let binary = stages[0].get().ok_or_else(|| EngineError::Internal("no worker to start".to_owned()))?;
         let worker = start_worker(&binary, scratch, job, stages[0].variant)?;
         let novelty = if plan.strategy == Strategy::BottomUp { Novelty::Off } else { Novelty::Fingerprint };
-        let mut due: Vec<(OpId, u32)> = bench.usable.iter().map(|op| (*op, TRIES)).collect();
+        let mut maker = Maker::new(operations, &bench.usable).with_dictionary(bench.dictionary.clone());
+        if let Some(goals) = &bench.goals {
+            maker = maker.with_goals(goals);
+        }
+        let goals = bench.goals.as_ref().unwrap_or(&bench.usable);
+        let mut due: Vec<(OpId, u32)> = goals.iter().map(|op| (*op, TRIES)).collect();
         due.sort_unstable_by(|a, b| b.cmp(a));
         Ok(Search {
             bench,
@@ -162,7 +170,7 @@ impl<'a> Search<'a> {
             scratch,
             stages,
             start,
-            maker: Maker::new(operations, &bench.usable).with_dictionary(bench.dictionary.clone()),
+            maker,
             rng: Xoshiro256PlusPlus::seed_from_u64(
                 plan.seed.wrapping_mul(1_000_003).wrapping_add(job as u64),
             ),
@@ -214,12 +222,26 @@ impl<'a> Search<'a> {
 
     /// Executions that are left of this job's share; `None` if the budget is spent.
     fn left(&self) -> Option<u64> {
-        if self.progress.stop.load(Ordering::Relaxed) {
+        if self.progress.stop.load(Ordering::Relaxed) || (self.plan.until_plateau && self.is_flat()) {
             return None;
         }
         match self.plan.limit {
             Limit::Time(limit) => (self.start.elapsed() < limit).then_some(u64::MAX),
             Limit::Executions(_) => self.share().checked_sub(self.executions).filter(|left| *left > 0),
+        }
+    }
+
+    /// Nothing was reached for the first time in the last half of the search, and not for a while.
+    fn is_flat(&self) -> bool {
+        let (at_s, at_execution) = self.learned.last_new;
+        match self.plan.limit {
+            Limit::Time(_) => {
+                let now = self.start.elapsed().as_secs_f64();
+                now - at_s > f64::max(FLAT.as_secs_f64(), now / 2.0)
+            }
+            Limit::Executions(_) => {
+                self.executions - at_execution.min(self.executions) > FLAT_EXECUTIONS.max(self.executions / 2)
+            }
         }
     }
 
@@ -515,23 +537,19 @@ impl<'a> Search<'a> {
         if suspects.len() == 1 {
             first.push(0);
         } else {
-            let mut batch = Batch::new(want::ALL_COUNTERS);
+            // They are run again, as if nobody had reached the counters before.
+            let mut batch = Batch::new(want::ZERO | want::SCAN_EACH);
             for proposal in suspects {
                 batch.starts.push(u32::try_from(batch.words.len()).unwrap_or(u32::MAX));
                 proposal.encode(&mut batch.words);
             }
+            self.worker.set_seen(counters, false);
             let outcome = self.worker.run(&batch)?;
-            let mut open: HashSet<u32> = counters.iter().copied().collect();
-            for (index, execution) in outcome.executions.iter().enumerate() {
-                let reached = execution.details.as_ref().map_or(&[][..], |details| &details.counters);
-                let before = open.len();
-                for counter in reached {
-                    open.remove(counter);
-                }
-                if open.len() < before {
-                    first.push(index);
-                }
-            }
+            self.worker.set_seen(counters, true);
+            let reached = |execution: &Execution| !execution.new_counters().is_empty();
+            first.extend(
+                (0..).zip(&outcome.executions).filter(|(_, execution)| reached(execution)).map(|(i, _)| i),
+            );
         }
         for index in first {
             let proposal = suspects[index];

@@ -29,6 +29,8 @@ pub struct Workbench {
     pub operations: Operations,
     /// Operations that can be called.
     pub usable: HashSet<OpId>,
+    /// Those of the subject's that the search is about; `None`: all of them.
+    pub goals: Option<HashSet<OpId>>,
     pub callables: Vec<CallableFact>,
     pub skipped: Vec<Skipped>,
     pub foreign: Vec<String>,
@@ -139,6 +141,7 @@ pub fn prepare(
         places,
         operations,
         usable,
+        goals: None,
         callables,
         skipped: api.skipped.clone(),
         foreign: source.foreign,
@@ -230,6 +233,21 @@ impl Workbench {
         }
         self.usable = usable;
         Ok(built)
+    }
+
+    /// Keeps only wanted operations of the subject as goals of the search, and never uses the banned ones. How many are left.
+    pub fn restrict(&mut self, wanted: impl Fn(&str) -> bool, banned: impl Fn(&str) -> bool) -> usize {
+        let operations = &self.operations;
+        self.usable.retain(|id| !(operations.get(*id).is_subject() && banned(&operations.get(*id).path)));
+        let goals: HashSet<OpId> = self
+            .usable
+            .iter()
+            .copied()
+            .filter(|id| operations.get(*id).is_subject() && wanted(&operations.get(*id).path))
+            .collect();
+        let left = goals.len();
+        self.goals = Some(goals);
+        left
     }
 
     /// Starts a worker and takes over what the compiler told it about the types.

@@ -62,6 +62,9 @@ impl Batches {
     fn sequences(&mut self, place: &SlotPlace, head: &SlotHead, words: &[u16], response: &mut Response<'_>) {
         let (total, wants) = (head.sequences.load(Relaxed), head.want.load(Relaxed));
         let mut word = head.resume_word.load(Relaxed) as usize;
+        if let (true, Some(coverage)) = (wants & want::ZERO != 0, &mut self.coverage) {
+            coverage.zero();
+        }
         for sequence in head.resume_sequence.load(Relaxed)..total {
             let to_come = (total - sequence - 1) as usize;
             if !response.begin(place.response.bytes as usize, to_come) {

@@ -73,6 +73,8 @@ pub mod want {
     pub const RESULTS: u32 = 16;
     /// List how often the sequence reached each counter of `-C instrument-coverage`: what the line report is computed from.
     pub const COUNTS: u32 = 32;
+    /// Set all counters to 0 before the first sequence of the batch, so that none has them from an earlier one.
+    pub const ZERO: u32 = 64;
 }
 
 pub mod section {

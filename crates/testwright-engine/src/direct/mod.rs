@@ -102,6 +102,16 @@ impl<'a> Maker<'a> {
         maker
     }
 
+    /// With these operations of the subject as goals; others are called only for arguments.
+    #[must_use]
+    pub fn with_goals(mut self, goals: &HashSet<OpId>) -> Self {
+        for family in &mut self.families {
+            family.retain(|id| goals.contains(id));
+        }
+        self.families.retain(|family| !family.is_empty());
+        self
+    }
+
     /// With literals from the crate's own code.
     #[must_use]
     pub fn with_dictionary(mut self, dictionary: Dictionary) -> Self {
