@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn strings_end_where_they_end() {
         check(r#"f("a\"b", c)"#, "f(s‹&quot;a\\&quot;b&quot;›, c)");
-        check(r###"r#"a"b"# + b"c""###, "s‹r#&quot;a&quot;b&quot;#› + s‹b&quot;c&quot;›");
+        check(r##"r#"a"b"# + b"c""##, "s‹r#&quot;a&quot;b&quot;#› + s‹b&quot;c&quot;›");
         check("bar(cr)", "bar(cr)");
         check("\"no end", "s‹&quot;no end›");
     }

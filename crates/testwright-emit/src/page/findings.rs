@@ -54,8 +54,8 @@ fn article(at: usize, finding: &Finding) -> String {
     let mood = if finding.is_bug() { "bad" } else { "warn" };
     let mut out = format!(
         "<article class=\"finding {mood}\" id=\"finding-{at}\" aria-labelledby=\"finding-{at}-h\">\n\
-         <h3 id=\"finding-{at}-h\"><code>{}</code></h3>\n\
-         <p class=\"badges\">{} <code class=\"muted\">{}</code></p>\n\
+         <div class=\"top\"><h3 id=\"finding-{at}-h\"><code>{}</code></h3>\n\
+         <p>{} <code class=\"muted\">{}</code></p></div>\n\
          <p class=\"message\">{}</p>\n",
         text(&finding.operation),
         badge(finding),

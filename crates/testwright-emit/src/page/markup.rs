@@ -30,6 +30,11 @@ impl Display for Text<'_> {
     }
 }
 
+/// A path that may break between its segments, for narrow columns.
+pub fn path(path: &str) -> String {
+    text(path).to_string().replace("::", "::<wbr>")
+}
+
 /// Marks of direction, spaces without width, and the like.
 fn is_unseen(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')

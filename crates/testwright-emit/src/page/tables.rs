@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::markup::{count, number, percent, text};
+use super::markup::{count, number, path, percent, text};
 use crate::report::{Dismissed, Effect, OperationFigures, SkippedItem};
 
 pub fn operations(operations: &[OperationFigures]) -> String {
@@ -35,17 +35,27 @@ fn row(figures: &OperationFigures) -> String {
     } else {
         ("", "")
     };
+    let panics = match figures.panics {
+        0 => nothing(),
+        panics => format!("<small>{}</small> {}", number(panics), percent(panics, figures.calls)),
+    };
+    let good = match figures.looked {
+        0 => nothing(),
+        looked => {
+            format!(
+                "<small>{} of {}</small> {}",
+                number(figures.good),
+                number(looked),
+                percent(figures.good, looked)
+            )
+        }
+    };
     format!(
-        "<tr{class}><th scope=\"row\"><code>{}</code>{mark}</th><td class=\"num\">{}</td><td class=\"num\">{}</td><td class=\"num\">{}</td></tr>\n",
-        text(&figures.operation),
+        "<tr{class}><th scope=\"row\"><code>{}</code>{mark}</th><td class=\"num\">{}</td>\
+         <td class=\"num\">{panics}</td><td class=\"num\">{good}</td></tr>\n",
+        path(&figures.operation),
         number(figures.calls),
-        if figures.panics == 0 { nothing() } else { share(figures.panics, figures.calls) },
-        if figures.looked == 0 { nothing() } else { share(figures.good, figures.looked) },
     )
-}
-
-fn share(part: u64, whole: u64) -> String {
-    format!("{} <small>of {}</small>", percent(part, whole), number(whole))
 }
 
 fn nothing() -> String {
@@ -129,7 +139,7 @@ pub fn effects(effects: &[Effect]) -> String {
         out.push_str(&format!(
             "<tr><td>{}</td><th scope=\"row\"><code>{}</code></th><td>{}</td><td class=\"num\">{}</td></tr>\n",
             text(&effect.kind),
-            text(&effect.operation),
+            path(&effect.operation),
             if effect.allowed { "yes" } else { "refused" },
             number(effect.count)
         ));

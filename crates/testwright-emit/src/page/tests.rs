@@ -70,7 +70,7 @@ fn assert_balanced(page: &str) {
             // What follows is not markup until its own end.
             rest = &rest[rest.find(&format!("</{name}>")).expect("it ends")..];
         }
-        if !matches!(name, "!DOCTYPE" | "meta" | "input") {
+        if !matches!(name, "!DOCTYPE" | "meta" | "input" | "wbr") {
             open.push(name);
         }
     }
@@ -142,7 +142,7 @@ fn operations_that_never_succeed_come_first() {
     assert!(
         at("<code>broken</code> <span class=\"badge warn\">never succeeded") < at("<code>fine</code></th>")
     );
-    assert!(page.contains("25.0\u{202f}% <small>of 4\u{202f}000</small>"));
+    assert!(page.contains("<small>1\u{202f}000</small> 25.0\u{202f}%"));
 }
 
 #[test]

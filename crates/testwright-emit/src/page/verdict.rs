@@ -25,7 +25,7 @@ pub fn verdict(report: &Report) -> String {
     out.push_str(&format!(
         "<li><b>{}</b> exit code <small>{}</small></li>\n</ul>\n",
         report.exit,
-        if report.interrupted { "interrupted" } else { "ran to its end" }
+        if report.interrupted { "interrupted" } else { "not interrupted" }
     ));
     if let Some(file) = &suite.file {
         out.push_str(&format!("<p class=\"muted\">Regression tests: <code>{}</code>", text(file)));
@@ -35,7 +35,7 @@ pub fn verdict(report: &Report) -> String {
         out.push_str("</p>\n");
     }
     out.push_str(&format!(
-        "<p class=\"muted\">{} of the API in {}; {} in all, of which {} building. {}, {}, seed <span class=\"num\">{}</span>.</p>\n</header>\n",
+        "<p class=\"muted\">{} from {}; {} in all, of which {} building. {}, {}, seed <span class=\"num\">{}</span>.</p>\n</header>\n",
         count(report.api.operations, "operation"),
         count(report.api.items, "item"),
         seconds(report.elapsed_s),
