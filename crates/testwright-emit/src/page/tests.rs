@@ -146,6 +146,13 @@ fn operations_that_never_succeed_come_first() {
 }
 
 #[test]
+fn unstable_tests_are_told_even_if_no_suite_is_left() {
+    let regression = Regression { dropped_unstable: 3, ..Regression::default() };
+    let page = page(&Report { regression, ..Report::default() });
+    assert!(page.contains("Regression tests: 3 left out as unstable."));
+}
+
+#[test]
 fn dismissed_failures_are_summed_by_reason() {
     let one = |reason: &str, operation: &str, count| Dismissed {
         reason: reason.to_owned(),

@@ -27,12 +27,12 @@ pub fn verdict(report: &Report) -> String {
         report.exit,
         if report.interrupted { "interrupted" } else { "not interrupted" }
     ));
-    if let Some(file) = &suite.file {
-        out.push_str(&format!("<p class=\"muted\">Regression tests: <code>{}</code>", text(file)));
-        if suite.dropped_unstable > 0 {
-            out.push_str(&format!("; {} left out as unstable", number(suite.dropped_unstable)));
-        }
-        out.push_str("</p>\n");
+    let file = suite.file.as_ref().map(|file| format!("in <code>{}</code>", text(file)));
+    let unstable = suite.dropped_unstable;
+    let unstable = (unstable > 0).then(|| format!("{} left out as unstable", number(unstable)));
+    let suite: Vec<String> = file.into_iter().chain(unstable).collect();
+    if !suite.is_empty() {
+        out.push_str(&format!("<p class=\"muted\">Regression tests: {}.</p>\n", suite.join("; ")));
     }
     out.push_str(&format!(
         "<p class=\"muted\">{} from {}; {} in all, of which {} building. {}, {}, seed <span class=\"num\">{}</span>.</p>\n</header>\n",
