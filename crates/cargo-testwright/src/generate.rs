@@ -14,7 +14,7 @@ use testwright_engine::{Campaign, EngineError, Outcome, Workbench, prepare};
 use testwright_harness::{Places, Selection};
 
 use crate::flags::{self, Deny, GenerateFlags, MessageFormat};
-use crate::output::{self, Folders};
+use crate::output::{self, Folders, ReportFiles};
 use crate::{accepted, exit, package};
 
 pub const TOOL: &str = concat!("cargo-testwright ", env!("CARGO_PKG_VERSION"));
@@ -53,9 +53,9 @@ pub fn run(flags: &GenerateFlags) -> anyhow::Result<u8> {
     } else {
         output::print(&format!("{}\n", serde_json::to_string(&report)?));
     }
-    let (report_path, tests) = written?;
+    let (files, tests) = written?;
     if human {
-        output::print(&format!("report: {}\n", report_path.display()));
+        output::print(&format!("report: {}\npage: {}\n", files.json.display(), files.page.display()));
         if let Some(tests) = tests {
             output::print(&format!("tests: {} (ignored until you decide)\n", tests.display()));
         }
@@ -146,16 +146,16 @@ fn write(
     bench: &Workbench,
     report: &Report,
     suite: &str,
-) -> anyhow::Result<(PathBuf, Option<PathBuf>)> {
-    let report_path = output::write_report(folders, report)?;
+) -> anyhow::Result<(ReportFiles, Option<PathBuf>)> {
+    let files = output::write_report(folders, report)?;
     if flags.no_write {
-        return Ok((report_path, None));
+        return Ok((files, None));
     }
     if folders.whole_package {
         package::write(&folders.package, bench)?;
     }
     output::write_suite(folders, report, suite)?;
-    Ok((report_path, output::write_findings(folders, report)?))
+    Ok((files, output::write_findings(folders, report)?))
 }
 
 fn cores() -> usize {
@@ -230,7 +230,7 @@ fn summary(report: &Report) -> String {
         report.coverage.edges_total,
     );
     for finding in &report.findings {
-        let first = finding.message.lines().next().unwrap_or("");
+        let first = finding.first_line();
         let _ = writeln!(
             text,
             "\n{} [{}] {} in {}\n  {first}",
@@ -246,7 +246,7 @@ fn summary(report: &Report) -> String {
             let _ = writeln!(text, "{indent}{line}");
         }
     }
-    let bugs = report.findings.iter().filter(|finding| finding.tier == "bug").count();
+    let bugs = report.bugs();
     let others = report.findings.len() - bugs;
     let suite = &report.regression;
     let _ = writeln!(

@@ -22,7 +22,7 @@ const SUITE_MARK: &str = "//! Written by cargo-testwright";
 pub struct Folders {
     /// Holds `tests/`.
     pub package: PathBuf,
-    /// Holds `report.json`.
+    /// Holds `report.json` and `report.html`.
     pub report: PathBuf,
     /// The package is ours to write, manifest included.
     pub whole_package: bool,
@@ -85,11 +85,20 @@ pub fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     })
 }
 
-pub fn write_report(folders: &Folders, report: &Report) -> anyhow::Result<PathBuf> {
-    let path = folders.report.join("report.json");
+/// The report for programs and for people.
+#[derive(Debug, Clone)]
+pub struct ReportFiles {
+    pub json: PathBuf,
+    pub page: PathBuf,
+}
+
+pub fn write_report(folders: &Folders, report: &Report) -> anyhow::Result<ReportFiles> {
+    let files =
+        ReportFiles { json: folders.report.join("report.json"), page: folders.report.join("report.html") };
     let text = serde_json::to_string_pretty(report).context("report")?;
-    write(&path, &(text + "\n"))?;
-    Ok(path)
+    write(&files.json, &(text + "\n"))?;
+    write(&files.page, &testwright_emit::page(report))?;
+    Ok(files)
 }
 
 /// The findings' tests as one file, each in a module of its own.

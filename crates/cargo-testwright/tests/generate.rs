@@ -24,6 +24,8 @@ fn the_example_gives_its_bug_as_a_package() {
 
     let report = json(&out.join("report.json"));
     has_the_promised_shape(&report);
+    let page = fs::read_to_string(out.join("report.html")).expect("the page");
+    assert!(page.contains("BoundedStack::push") && found.stdout.contains("report.html"), "{found}");
     assert_eq!(report["findings"].as_array().map(Vec::len), Some(1), "{report:#}");
     let finding = &report["findings"][0];
     assert_eq!(finding["tier"], "bug");

@@ -7,6 +7,7 @@ mod arguments;
 mod body;
 mod literal;
 mod names;
+mod page;
 mod paths;
 mod pin;
 mod regression;
@@ -17,6 +18,7 @@ mod value;
 mod words;
 
 pub use body::{Printed, body};
+pub use page::page;
 pub use paths::Imports;
 pub use pin::Pin;
 pub use regression::{RegressionTest, SuiteText, regression_file, regression_single};

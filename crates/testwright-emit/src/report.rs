@@ -29,6 +29,13 @@ pub struct Report {
     pub contracts: Vec<serde_json::Value>,
 }
 
+impl Report {
+    /// How many findings are bugs; all others are undocumented panics.
+    pub fn bugs(&self) -> usize {
+        self.findings.iter().filter(|finding| finding.is_bug()).count()
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CrateName {
     pub name: String,
@@ -107,6 +114,17 @@ pub struct Finding {
     pub first_seen_execution: u64,
     pub confirm: Confirm,
     pub test: Test,
+}
+
+impl Finding {
+    pub fn is_bug(&self) -> bool {
+        self.tier == "bug"
+    }
+
+    /// Messages may go on for pages; the first line says what happened.
+    pub fn first_line(&self) -> &str {
+        self.message.lines().next().unwrap_or("")
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
