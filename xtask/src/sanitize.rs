@@ -72,8 +72,8 @@ fn campaign(fixture: &str) -> anyhow::Result<bool> {
     let mut errors = 0;
     let mut sequences = 0;
     for _ in 0..20 {
-        let mut batch =
-            Batch::new(testwright_wire::record::want::FINGERPRINTS | testwright_wire::record::want::RESULTS);
+        // Not all values at the end: those whose borrow has ended silently are dangling by then.
+        let mut batch = Batch::new(testwright_wire::record::want::RESULTS);
         while batch.len() < 200 {
             if let Some(sequence) = maker.sequence(&mut rng, 10, None) {
                 testwright_engine::encode::append(&bench.operations, &sequence, &mut worker, &mut batch);

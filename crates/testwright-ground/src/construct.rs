@@ -192,7 +192,7 @@ impl Grounder<'_, '_, '_, '_> {
         if parts.is_empty() {
             return self.made("()", Vec::new(), &Ty::unit(), "()".to_owned(), generation);
         }
-        if parts.len() > 6 || parts.iter().any(|part| self.world.is_unsized(part)) {
+        if parts.len() > 12 || parts.iter().any(|part| self.world.is_unsized(part)) {
             return;
         }
         let named = self.chooser.name_regions(&Ty::Tuple(parts.to_vec()));

@@ -267,6 +267,7 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
                         self.queue.push_back((ty, 0));
                         self.drain();
                     }
+                    self.projected_impl(def);
                 }
                 Err(refusal) => {
                     for function in &def.methods {
@@ -275,6 +276,30 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
                 }
             }
         }
+    }
+
+    /// `impl<A: IntoIterator> From<(A,)> for Zip<(A::IntoIter,)>`: the type does not tell what `A` is, so the choice comes first and the
+    /// type follows from it.
+    fn projected_impl(&mut self, def: &'a ImplDef) {
+        let (Some(trait_), true) = (&def.trait_, def.for_.has_projection()) else { return };
+        let number = self.chooser.solver.fresh();
+        let renamed: Bindings = def.generics.params.iter().map(|param| rename(param, number)).collect();
+        let mut generics = def.generics.clone();
+        for param in &mut generics.params {
+            param.name = format!("{}${number}", param.name);
+        }
+        rename_generics(&mut generics, &renamed);
+        let Ok(bindings) = self.chooser.choose(&generics, &renamed, self.flavor) else { return };
+        let ty = self.chooser.solver.normalise(&def.for_, &bindings).erased();
+        if !ty.is_ground() || ty.depth() > TYPE_DEPTH {
+            return;
+        }
+        let named = self.chooser.name_regions(&ty);
+        let callee = Site::Trait(&named, apply_trait(trait_, &bindings));
+        for function in &def.methods {
+            self.method(function, &callee, &generics, &bindings, true, 0);
+        }
+        self.drain();
     }
 
     fn refuse_type(&mut self, path: &str, refusal: &Refusal) {

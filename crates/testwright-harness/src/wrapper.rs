@@ -89,6 +89,8 @@ impl Plan {
                     "-Zunstable-options",
                     "--output-format",
                     "json",
+                    // A hidden module may be shown by a re-export elsewhere; what stays hidden is marked.
+                    "--document-hidden-items",
                     "--cap-lints",
                     "allow",
                 ]));

@@ -161,6 +161,13 @@ impl Ty {
         matches!(self, Ty::Prim(p) if !matches!(p, Prim::Bool | Prim::Char | Prim::F32 | Prim::F64))
     }
 
+    /// Whether an associated type is in it somewhere.
+    pub fn has_projection(&self) -> bool {
+        let mut has = false;
+        self.walk(&mut |ty| has |= matches!(ty, Ty::Proj { .. }));
+        has
+    }
+
     /// Calls `see` on this type and on every type inside it, outermost first.
     pub fn walk(&self, see: &mut dyn FnMut(&Ty)) {
         see(self);

@@ -61,7 +61,8 @@ pub mod flag {
 
 /// What the tool asks for in a batch.
 pub mod want {
-    /// A fingerprint of every value after the last step.
+    /// A fingerprint of every value after the last step. Only for sequences in which no borrow ends before: the worker
+    /// does not know which references have become dangling. OBSERVE steps ask for single values.
     pub const FINGERPRINTS: u32 = 1;
     /// The `Debug` text of every value right after it was made.
     pub const TEXTS: u32 = 2;
