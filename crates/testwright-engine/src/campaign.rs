@@ -1,6 +1,6 @@
 //! A campaign: the builds, the search by all jobs, then findings and the report.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -99,8 +99,6 @@ pub struct Campaign<'a> {
 
 /// Under a shorter budget one build is enough.
 const LONG_ENOUGH: Duration = Duration::from_secs(8);
-/// Values of more bytes are not made: to move one costs as much as thousands of calls.
-const LARGE: u64 = 32 << 10;
 /// From this part of the budget on, the search goes on under the sanitizer.
 const SANITIZED_FROM: f64 = 0.6;
 
@@ -138,15 +136,7 @@ impl Campaign<'_> {
         let build_s = start.elapsed().as_secs_f64();
         tell(&format!("worker ready after {build_s:.1} s; searching"));
         // The first worker tells about the types; workers of the jobs are started by their own threads.
-        let worker = self.bench.start_worker(built.binary, scratch.clone(), true)?;
-        let large: HashSet<usize> = (0..)
-            .zip(&worker.catalogue().types)
-            .filter(|(_, info)| u64::from(info.size) > LARGE)
-            .map(|(index, _)| index)
-            .collect();
-        drop(worker);
-        let operations = &self.bench.operations;
-        self.bench.usable.retain(|id| !large.contains(&(operations.get(*id).result.0 as usize)));
+        drop(self.bench.start_worker(built.binary, scratch.clone(), true)?);
         let searching = Instant::now();
         let learned = self.search(&stages, &scratch, searching)?;
         let searched = searching.elapsed().as_secs_f64();

@@ -100,7 +100,12 @@ pub fn settle(
         let operation = seen.failure.operation.clone();
         let reason = match confirmation {
             Confirmation::Confirmed(proof) => {
-                let finding = finding(bench, seen, short, *original, &proof);
+                let mut finding = finding(bench, seen, short, *original, &proof);
+                // Two places of one operation may say the same.
+                let same = found.findings.iter().filter(|other| other.id.starts_with(&finding.id)).count();
+                if same > 0 {
+                    finding.id = format!("{}-{}", finding.id, same + 1);
+                }
                 if let Some(reason) = plan.accepted.get(&finding.id) {
                     let key = (format!("accepted ({}): {reason}", finding.id), operation);
                     *found.dismissed.entry(key).or_default() += 1;

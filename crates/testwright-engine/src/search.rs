@@ -97,8 +97,9 @@ const FIRST_BATCH: usize = 8;
 const BATCH_TIME: Duration = Duration::from_millis(250);
 /// The first batches, and then one in so many, are compared with runs in fresh processes.
 const STEADINESS: u64 = 16;
-/// Sequences of a batch that are compared, at most.
+/// Sequences of a batch that are compared, at most: under a time budget batches start small, and each fresh process is time lost.
 const COMPARED: usize = 6;
+const COMPARED_UNTIMED: usize = 60;
 /// One batch in so many is looked at closely: texts of results.
 const CLOSE: u64 = 40;
 /// Merits fade after so many batches.
@@ -607,8 +608,10 @@ impl<'a> Search<'a> {
         // Each runs twice in the old process: the second run sees what the first left behind, whatever died in between.
         let (mut twice, mut once) = (Batch::new(want::RESULTS), Batch::new(want::RESULTS));
         let mut chosen = Vec::new();
+        let timed = matches!(self.plan.limit, Limit::Time(_));
+        let most = if timed { COMPARED } else { COMPARED_UNTIMED };
         for proposal in proposals.iter().rev() {
-            if chosen.len() == COMPARED {
+            if chosen.len() == most {
                 break;
             }
             let sequence = proposal.sequence();

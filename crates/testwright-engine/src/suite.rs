@@ -352,7 +352,7 @@ struct Lab<'a> {
 }
 
 impl Lab<'_> {
-    /// The regions that each sequence reaches; `None` for those that do not run to their end.
+    /// The regions that each sequence reaches; `None` for those that do not run to their end or act on the world outside.
     fn reached(&mut self, sequences: &[Sequence]) -> Result<Vec<Option<Vec<u32>>>, EngineError> {
         let mut all = Vec::with_capacity(sequences.len());
         for part in sequences.chunks(BATCH) {
@@ -362,13 +362,16 @@ impl Lab<'_> {
                     all.push(None);
                     continue;
                 };
+                // What touches the world outside, or sleeps, is no test to leave in somebody's package.
+                let pure = execution.details.as_ref().is_none_or(|details| details.effects.is_empty());
                 let counts = execution.details.map(|details| details.counts).unwrap_or_default();
                 for (counter, count) in &counts {
                     if let Some(sum) = self.sums.get_mut(*counter as usize) {
                         *sum = sum.saturating_add(*count);
                     }
                 }
-                all.push((execution.ending == Ending::Completed).then(|| self.regions.reached(&counts)));
+                let completed = pure && execution.ending == Ending::Completed;
+                all.push(completed.then(|| self.regions.reached(&counts)));
             }
         }
         Ok(all)

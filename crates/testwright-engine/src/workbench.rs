@@ -18,6 +18,8 @@ use testwright_wire::layout::ability;
 
 use crate::EngineError;
 
+/// Values of more bytes are not made: to move one costs as much as thousands of calls.
+const LARGE: u32 = 32 << 10;
 /// More parameters than the worker passes.
 const MAX_ARITY: usize = 32;
 
@@ -250,7 +252,8 @@ impl Workbench {
         left
     }
 
-    /// Starts a worker and takes over what the compiler told it about the types.
+    /// Starts a worker and takes over what the compiler told it about the types. Operations that make very large values
+    /// are not used from then on.
     pub fn start_worker(
         &mut self,
         binary: PathBuf,
@@ -274,6 +277,12 @@ impl Workbench {
                 default: has(ability::DEFAULT),
             };
         }
+        let types = &worker.catalogue().types;
+        let operations = &self.operations;
+        let is_large = |id: &OpId| {
+            types.get(operations.get(*id).result.0 as usize).is_some_and(|info| info.size > LARGE)
+        };
+        self.usable.retain(|id| !is_large(id));
         Ok(worker)
     }
 }
