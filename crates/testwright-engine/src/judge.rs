@@ -294,3 +294,71 @@ fn steady(message: &str) -> String {
     out.push_str(rest);
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use testwright_model::operation::{Flow, Form, Param, Take, TypeId};
+
+    fn operation(path: &str, params: &[&str]) -> Operation {
+        let param = |name: &&str| Param {
+            name: (*name).to_owned(),
+            take: Take::Value,
+            ty: TypeId(0),
+            needs_static: false,
+            open: false,
+        };
+        Operation {
+            path: path.to_owned(),
+            origin: Origin::Subject(0),
+            params: params.iter().map(param).collect(),
+            result: TypeId(0),
+            flow: Flow::default(),
+            form: Form::default(),
+            panics: None,
+            grounding: String::new(),
+        }
+    }
+
+    #[test]
+    fn assertions_about_arguments_are_the_callers_business() {
+        let insert = operation("SmallVec::insert_many", &["self", "index", "iterable"]);
+        assert!(!broken_promise(&insert, "src/lib.rs", "assertion failed: index <= old_len"));
+        let set_host = operation("Url::set_host", &["self", "host"]);
+        let own = "assertion failed: self.byte_at(self.path_start) == b'/'";
+        assert!(broken_promise(&set_host, "src/lib.rs", own));
+        assert!(!broken_promise(&set_host, "src/lib.rs", "no host given"));
+    }
+
+    #[test]
+    fn names_and_dependencies_promise_more() {
+        let checked = operation("NaiveDate::checked_add_days", &["self", "days"]);
+        assert!(broken_promise(&checked, "src/lib.rs", "out of bounds"));
+        let parse = operation("<Fraction as FromStr>::from_str", &["text"]);
+        assert!(broken_promise(&parse, "src/lib.rs", "denominator == 0"));
+        let plain = operation("Fraction::new", &["numerator"]);
+        assert!(broken_promise(
+            &plain,
+            "/x/registry/src/index/num-rational-0.4.2/src/lib.rs",
+            "denominator == 0"
+        ));
+        assert!(!broken_promise(&plain, "src/lib.rs", "denominator == 0"));
+    }
+
+    #[test]
+    fn classes_by_the_messages_of_std() {
+        for (message, class, tier) in [
+            ("attempt to subtract with overflow", "overflow", Tier::Bug),
+            ("attempt to divide by zero", "panic", Tier::Bug),
+            ("index out of bounds: the len is 0 but the index is 0", "index", Tier::Bug),
+            ("range end index 5 out of range for slice of length 3", "index", Tier::Bug),
+            ("end byte index 2 is not a char boundary; it is inside 'é'", "index", Tier::Bug),
+            ("called `Option::unwrap()` on a `None` value", "unwrap", Tier::Bug),
+            ("internal error: entered unreachable code: x", "panic", Tier::Bug),
+            ("RefCell already borrowed", "panic", Tier::Bug),
+            ("invalid key", "panic", Tier::UndocumentedPanic),
+        ] {
+            assert_eq!(classify(message), (class, tier), "{message}");
+        }
+    }
+}

@@ -490,3 +490,31 @@ impl Lab<'_> {
         Ok(Some(steady.map(|text| text.filter(|text| text.len() < 1000)).collect()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OUTPUT: &str = "\nrunning 3 tests\ntest slab::insert_works ... ok\ntest slab::remove_panics - should panic ... FAILED\n";
+
+    fn names() -> Vec<String> {
+        ["slab::insert_works", "slab::remove_panics", "slab::drain_works"].map(str::to_owned).to_vec()
+    }
+
+    #[test]
+    fn failed_tests_are_found_by_name() {
+        assert_eq!(failures(OUTPUT, &names()), BTreeSet::from([1]));
+        assert_eq!(failures("test slab::insert_works ... ok\n", &names()), BTreeSet::new());
+    }
+
+    #[test]
+    fn after_a_death_the_first_untold_test_is_suspected() {
+        assert_eq!(unfinished("test slab::insert_works ... ok\n", &names()), BTreeSet::from([1]));
+        assert_eq!(unfinished("", &names()), BTreeSet::from([0]));
+    }
+
+    #[test]
+    fn a_files_head_is_left_out() {
+        assert_eq!(inner("//! Head.\n#![allow(x)]\nmod a {}\n"), "mod a {}\n");
+    }
+}

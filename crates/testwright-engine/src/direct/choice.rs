@@ -177,3 +177,62 @@ fn class(literal: &Literal) -> u8 {
         Literal::Bytes(bytes) => 220 + size(bytes.len() as u128).min(20),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+
+    const OP: OpId = OpId(0);
+
+    #[test]
+    fn literals_that_panic_are_avoided_and_others_are_not() {
+        let mut choice = Choice::new(1);
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        let (bad, good) = (Literal::Int(200), Literal::Int(1));
+        for _ in 0..40 {
+            choice.record(OP, class_bits(1, &bad), true);
+            choice.record(OP, class_bits(1, &good), false);
+        }
+        let mut avoided =
+            |literal: &Literal| (0..200).filter(|_| choice.avoids(OP, 1, literal, &mut rng)).count();
+        assert!(avoided(&bad) > 150);
+        assert_eq!(avoided(&good), 0);
+    }
+
+    #[test]
+    fn numbers_above_a_wasteful_one_are_avoided() {
+        let mut choice = Choice::new(1);
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        choice.record_waste(OP, class_bits(0, &Literal::Int(1 << 20)));
+        let mut avoided =
+            |value: i128| (0..200).filter(|_| choice.avoids(OP, 0, &Literal::Int(value), &mut rng)).count();
+        assert!(avoided(1 << 40) > 180);
+        assert!(avoided(1 << 20) > 180);
+        assert_eq!(avoided(1 << 15), 0);
+        assert_eq!(avoided(3), 0);
+    }
+
+    #[test]
+    fn what_ends_workers_is_called_ever_more_rarely() {
+        let mut choice = Choice::new(1);
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        assert!((0..50).all(|_| choice.dares(OP, &mut rng)));
+        for _ in 0..10 {
+            choice.record_death(OP, 0);
+        }
+        assert!((0..200).filter(|_| choice.dares(OP, &mut rng)).count() < 20);
+    }
+
+    #[test]
+    fn what_brought_something_comes_sooner() {
+        let mut choice = Choice::new(2);
+        for op in [OpId(0), OpId(1)] {
+            for _ in 0..10 {
+                choice.record(op, 0, false);
+            }
+        }
+        choice.reward(OpId(1), 2.0);
+        assert!(choice.weight(OpId(1)) < choice.weight(OpId(0)));
+    }
+}
