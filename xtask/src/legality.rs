@@ -6,7 +6,9 @@ use std::time::Duration;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use testwright_emit::{Imports, body};
-use testwright_engine::direct::Maker;
+use testwright_engine::direct::pool::{Novelty, Offer, Pool};
+use testwright_engine::direct::{self, bank::Bank};
+use testwright_engine::direct::{Maker, Means};
 use testwright_engine::{Workbench, encode};
 use testwright_execute::{Batch, Ending, Execution};
 use testwright_harness::{Confirm, TestBench, TestSource, Variant};
@@ -118,9 +120,27 @@ fn propose(bench: &Workbench, wanted: usize, seed: u64) -> (Vec<Sequence>, usize
             sequences.push(sequence);
         }
     }
-    while sequences.len() < wanted {
+    // Half from nothing, half as the search makes them, out of earlier ones.
+    let half = sequences.len() + wanted.saturating_sub(sequences.len()) / 2;
+    while sequences.len() < half {
         let length = 1 + sequences.len() % 12;
         sequences.extend(maker.sequence(&mut rng, length, None));
+    }
+    let (choice, mut bank) =
+        (direct::choice::Choice::new(bench.operations.operations.len()), Bank::default());
+    let mut pool = Pool::new(bench.operations.types.len(), Novelty::Off);
+    while sequences.len() < wanted {
+        let mut means = Means { rng: &mut rng, bank: &mut bank, choice: &choice, pool: Some(&pool) };
+        let Some(proposal) = maker.propose(&mut means, None) else { continue };
+        // Long programs say no more about the rules, and take the compiler's time.
+        if proposal.entry.calls > 60 {
+            continue;
+        }
+        for observed in &proposal.observed {
+            let offer = Offer { entry: std::sync::Arc::clone(&proposal.entry), value: observed.value };
+            pool.offer(observed.ty, offer, &mut rng);
+        }
+        sequences.push(proposal.sequence());
     }
     (sequences, reached, borrowing.len())
 }

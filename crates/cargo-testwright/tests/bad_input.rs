@@ -173,8 +173,9 @@ fn out_is_never_somebody_elses_package() {
 fn files_of_other_people_and_damaged_ones() {
     let here = fixture("files", "bounded-stack");
     fs::create_dir(here.join("tests")).expect("a folder");
-    let foreign = here.join("tests/testwright_findings.rs");
-    fs::write(&foreign, "// mine\n").expect("a file");
+    for name in ["testwright_findings.rs", "testwright_regression.rs"] {
+        fs::write(here.join("tests").join(name), "// mine\n").expect("a file");
+    }
     let before = snapshot(&here);
     check(&here, &["replay", "0", "--out", "none"], 2, &["run `cargo testwright generate` first"]);
     let quick = ["generate", "--executions", "2000", "--jobs", "1"];
