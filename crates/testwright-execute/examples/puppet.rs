@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Signal, getpid, kill_process};
 use testwright_wire::code::{CALL_BASE, STR};
 use testwright_wire::layout::{Area, Death, Header, SlotHead, SlotPlace, TypeInfo, death, phase};
-use testwright_wire::record::{section, status};
+use testwright_wire::record::{Head, section, status};
 use testwright_wire::{READY, VERSION};
 
 /// What the operations do, by number; any other does nothing.
@@ -238,16 +238,18 @@ impl Puppet {
         let mut bytes = Vec::new();
         // Steps that completed are calls; so is the one that did not.
         let calls = if status == status::COMPLETED { step } else { step + 1 };
-        for number in [sequence, status.into(), step, calls, 0, 0, 0] {
+        for number in [sequence, status.into(), step, calls] {
             bytes.extend(number.to_le_bytes());
         }
+        // Nothing was kept or allocated, and no time taken; the last number is the size of what follows.
+        bytes.resize(size_of::<Head>() - 4, 0);
         let size = u32::try_from(body.len()).expect("it is short");
         bytes.extend(size.to_le_bytes());
         bytes.extend(body);
         let answered = self.u32(place.head + offset_of!(SlotHead, answered) as u64);
         let finished = self.u32(place.head + offset_of!(SlotHead, finished) as u64);
         self.write(place.response.offset + u64::from(answered), &bytes);
-        let total = answered + 32 + size;
+        let total = answered + u32::try_from(size_of::<Head>()).expect("it is short") + size;
         self.write(place.head + offset_of!(SlotHead, answered) as u64, &total.to_le_bytes());
         self.write(place.head + offset_of!(SlotHead, finished) as u64, &(finished + 1).to_le_bytes());
     }

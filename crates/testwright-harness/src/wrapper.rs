@@ -186,6 +186,6 @@ mod tests {
     fn rustdoc_writes_json() {
         let (program, args) = call(&plan(), &["--crate-name", "x"], "x", "/s");
         assert_eq!(program, "rustdoc");
-        assert!(args.ends_with("--output-format json --cap-lints allow"));
+        assert!(args.ends_with("--output-format json --document-hidden-items --cap-lints allow"));
     }
 }
