@@ -32,7 +32,9 @@ pub struct Found {
 /// Candidates that are run to shorten one failure, at most.
 const PATIENCE: usize = 6000;
 /// A candidate that hangs counts as so many.
-const COST_OF_A_HANG: usize = 500;
+const COST_OF_A_HANG: usize = 1000;
+/// And any candidate for one.
+const COST_OF_A_SUSPECT: usize = 100;
 
 /// Shortens and confirms, the worst and earliest first.
 pub fn settle(
@@ -247,10 +249,12 @@ fn shorten(
         // The shortest come first, and the first that does it is taken: what costs a process or a whole time limit is
         // not run for the others.
         for (part, chunk) in candidates.chunks(chunk_size).enumerate() {
-            if patience < chunk.len() {
+            // Candidates of a hang that do not hang may still take nearly as long.
+            let cost = chunk.len() * if hangs { COST_OF_A_SUSPECT } else { 1 };
+            if patience < cost {
                 break;
             }
-            patience -= chunk.len();
+            patience -= cost;
             match failing(operations, chunk, worker, &key) {
                 Ok(found) => {
                     let any = found.contains(&true);
