@@ -282,13 +282,7 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
     /// type follows from it.
     fn projected_impl(&mut self, def: &'a ImplDef) {
         let (Some(trait_), true) = (&def.trait_, def.for_.has_projection()) else { return };
-        let number = self.chooser.solver.fresh();
-        let renamed: Bindings = def.generics.params.iter().map(|param| rename(param, number)).collect();
-        let mut generics = def.generics.clone();
-        for param in &mut generics.params {
-            param.name = format!("{}${number}", param.name);
-        }
-        rename_generics(&mut generics, &renamed);
+        let (generics, renamed) = self.renamed(def);
         let Ok(bindings) = self.chooser.choose(&generics, &renamed, self.flavor) else { return };
         let ty = self.chooser.solver.normalise(&def.for_, &bindings).erased();
         if !ty.is_ground() || ty.depth() > TYPE_DEPTH {
@@ -370,6 +364,18 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
         }
     }
 
+    /// An impl's generics under names that nothing else has, and how the old names map to them.
+    fn renamed(&self, def: &ImplDef) -> (Generics, Bindings) {
+        let number = self.chooser.solver.fresh();
+        let renamed: Bindings = def.generics.params.iter().map(|param| rename(param, number)).collect();
+        let mut generics = def.generics.clone();
+        for param in &mut generics.params {
+            param.name = format!("{}${number}", param.name);
+        }
+        rename_generics(&mut generics, &renamed);
+        (generics, renamed)
+    }
+
     /// The methods of one impl for one concrete type.
     fn impl_operations(&mut self, def: &'a ImplDef, ty: &Ty, generation: u8) {
         let own = self.world.is_subject_impl(def);
@@ -386,13 +392,7 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
             }
         }
         let named = self.chooser.name_regions(ty);
-        let number = self.chooser.solver.fresh();
-        let renamed: Bindings = def.generics.params.iter().map(|param| rename(param, number)).collect();
-        let mut generics = def.generics.clone();
-        for param in &mut generics.params {
-            param.name = format!("{}${number}", param.name);
-        }
-        rename_generics(&mut generics, &renamed);
+        let (generics, renamed) = self.renamed(def);
         let mut bindings = renamed;
         let for_ = apply(&def.for_, &bindings);
         if !self.chooser.solver.unify(&for_, &named, &mut bindings) {
