@@ -1,6 +1,6 @@
 //! Calls a second of the worker alone, on sequences prepared beforehand.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -17,8 +17,8 @@ use crate::subjects::{self, Listed};
 const LENGTH: usize = 20;
 /// Prepared sequences.
 const SEQUENCES: usize = 4000;
-/// A sequence of twenty calls that takes longer, pipes included, is not about calls.
-const SLOW: Duration = Duration::from_micros(300);
+/// A sequence that takes so many times the median one's processor time is not about calls.
+const SLOW: u64 = 10;
 /// Seconds that each measurement lasts.
 const SECONDS: f64 = 3.0;
 
@@ -108,15 +108,18 @@ fn prepared(bench: &Workbench, worker: &mut Worker) -> anyhow::Result<Batch> {
 /// Without the sequences in which one call does the work of thousands (a million strings because `size()` said so): they measure
 /// the crate, not the worker. Also how many were left out.
 fn without_slow(worker: &mut Worker, batch: &Batch) -> anyhow::Result<(Batch, usize)> {
-    let mut kept = Batch::new(0);
+    let mut ticks = Vec::with_capacity(batch.len());
     for index in 0..batch.len() {
         let mut one = Batch::new(0);
         one.push_words(batch.words_of(index));
-        let start = Instant::now();
-        worker.run(&one)?;
-        if start.elapsed() < SLOW {
-            kept.push_words(batch.words_of(index));
-        }
+        ticks.push(worker.run(&one)?.executions[0].ticks);
+    }
+    let mut sorted = ticks.clone();
+    sorted.sort_unstable();
+    let most = SLOW * sorted[sorted.len() / 2];
+    let mut kept = Batch::new(0);
+    for index in (0..batch.len()).filter(|&index| ticks[index] <= most) {
+        kept.push_words(batch.words_of(index));
     }
     let left_out = batch.len() - kept.len();
     Ok((kept, left_out))

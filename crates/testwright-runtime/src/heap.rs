@@ -22,7 +22,7 @@ const HEADER: usize = size_of::<Tag>();
 /// Blocks up to this size are filled and poisoned whole, larger ones this much at each end.
 const WHOLE: usize = 2048;
 /// From this size on freed blocks go back to the system at once.
-const LARGE: usize = 128 << 10;
+const LARGE: usize = 1 << 20;
 const PAGE: usize = 4096;
 const CLASSES: usize = 46 * 4;
 const LARGEST: usize = 1 << 45;
