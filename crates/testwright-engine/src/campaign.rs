@@ -138,7 +138,9 @@ impl Campaign<'_> {
         // The first worker tells about the types; workers of the jobs are started by their own threads.
         drop(self.bench.start_worker(built.binary, scratch.clone(), true)?);
         let searching = Instant::now();
-        let learned = self.search(&stages, &scratch, searching)?;
+        let learned = self.search(&stages, &scratch, searching);
+        self.bench.harness.want_builds(true);
+        let learned = learned?;
         let searched = searching.elapsed().as_secs_f64();
         let mut learned = merge(learned);
         let failures = std::mem::take(&mut learned.failures).into_values().collect();
@@ -197,12 +199,15 @@ impl Campaign<'_> {
                     })
                 })
                 .collect();
-            handles
+            let learned: Vec<_> = handles
                 .into_iter()
                 .map(|handle| {
                     handle.join().map_err(|_| EngineError::Internal("a search thread panicked".to_owned()))?
                 })
-                .collect()
+                .collect();
+            // A build that is not ready now is of no use any more.
+            harness.want_builds(false);
+            learned.into_iter().collect()
         })
     }
 

@@ -11,6 +11,7 @@ mod construct;
 mod form;
 mod grounder;
 pub mod menu;
+mod opened;
 pub mod reach;
 mod sign;
 mod solve;

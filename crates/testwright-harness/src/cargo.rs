@@ -4,7 +4,9 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 use cargo_metadata::Message;
 
@@ -12,6 +14,9 @@ use crate::error::HarnessError;
 use crate::places::Places;
 use crate::user_config;
 use crate::wrapper::{Plan, VARIABLE};
+
+/// Between two looks at a running cargo.
+const PATIENCE: Duration = Duration::from_millis(5);
 
 /// What a finished cargo command left.
 #[derive(Debug)]
@@ -108,7 +113,7 @@ impl<'a> Cargo<'a> {
                 command.env("RUSTDOC", &self.places.wrapper).env("CARGO_ENCODED_RUSTDOCFLAGS", "");
             }
         }
-        let output = command.output().map_err(|error| start_error("cargo", &error))?;
+        let output = self.output(command)?;
         let outcome = Outcome {
             success: output.status.success(),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -122,6 +127,40 @@ impl<'a> Cargo<'a> {
         }
         Ok(outcome)
     }
+
+    /// Waits for the command, or stops it when it is not wanted any more. The compilers that cargo started end with it.
+    fn output(&self, mut command: Command) -> Result<Output, HarnessError> {
+        let fail = |error: io::Error| start_error("cargo", &error);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(fail)?;
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        std::thread::scope(|scope| {
+            let stdout = scope.spawn(|| read_all(stdout));
+            let stderr = scope.spawn(|| read_all(stderr));
+            let status = loop {
+                if let Some(status) = child.try_wait().map_err(fail)? {
+                    break status;
+                }
+                if self.places.unwanted.load(Relaxed) {
+                    // It may have ended in the meantime.
+                    let _ = child.kill();
+                    child.wait().map_err(fail)?;
+                    return Err(HarnessError::internal("a build was stopped because nobody waited for it"));
+                }
+                std::thread::sleep(PATIENCE);
+            };
+            let read = |text: std::thread::ScopedJoinHandle<'_, Vec<u8>>| text.join().unwrap_or_default();
+            Ok(Output { status, stdout: read(stdout), stderr: read(stderr) })
+        })
+    }
+}
+
+fn read_all(from: Option<impl io::Read>) -> Vec<u8> {
+    let mut text = Vec::new();
+    if let Some(mut from) = from {
+        // What could be read is what there is to report.
+        let _ = from.read_to_end(&mut text);
+    }
+    text
 }
 
 /// `rustc -vV` of the compiler that cargo will use in `folder`.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -81,6 +82,11 @@ impl Harness {
     /// The folder with the generated sources.
     pub fn folder(&self) -> &Path {
         &self.workspace.root
+    }
+
+    /// Stops builds that run and refuses others until they are wanted again.
+    pub fn want_builds(&self, wanted: bool) {
+        self.workspace.places.unwanted.store(!wanted, Relaxed);
     }
 
     /// Compiles the worker in one variant; what code generation rejects is dropped, as in pruning.

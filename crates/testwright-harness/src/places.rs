@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::{env, io};
 
 use crate::digest::Digest;
@@ -11,7 +13,7 @@ use crate::files;
 use crate::metadata;
 use crate::selection::Selection;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Places {
     /// Everything that we write goes below it.
     pub work: PathBuf,
@@ -21,6 +23,8 @@ pub struct Places {
     pub offline: bool,
     /// How many compilers may run at once; `None` leaves it to cargo.
     pub jobs: Option<usize>,
+    /// Set while nobody waits for builds any more: a cargo that runs is stopped, none is started.
+    pub(crate) unwanted: Arc<AtomicBool>,
 }
 
 impl Places {
@@ -60,7 +64,7 @@ impl Places {
                 "is /proc mounted?",
             )
         })?;
-        Ok(Places { work, wrapper, offline: false, jobs: None })
+        Ok(Places { work, wrapper, offline: false, jobs: None, unwanted: Arc::default() })
     }
 
     /// Cargo's target folder for the subject, the harness and their documentation.

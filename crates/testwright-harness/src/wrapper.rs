@@ -67,6 +67,8 @@ pub fn act_as_rustc_wrapper() -> Option<ExitCode> {
     } else {
         plan.call(args, &package, folder)
     };
+    // A build that is stopped leaves no compiler behind; where that is refused, the compiler ends by itself.
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     let mut command = Command::new(&call.program);
     command.args(&call.args).env_remove(VARIABLE);
     if call.unstable {
