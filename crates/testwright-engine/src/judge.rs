@@ -115,7 +115,11 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
         });
     }
     let (class, tier) = classify(&message);
-    let tier = if broken_promise(operation, &file, &message) { Tier::Bug } else { tier };
+    let tier = match tier {
+        _ if broken_promise(operation, &file, &message) => Tier::Bug,
+        Tier::Bug if is_arithmetic(&operation.path, &message) => Tier::UndocumentedPanic,
+        tier => tier,
+    };
     let inside = !file.is_empty() && !file.starts_with("/rustc/");
     if operation.origin == Origin::Std && !inside {
         return Verdict::Illegal("a std operation was called wrongly");
@@ -167,6 +171,18 @@ fn broken_promise(operation: &Operation, file: &str, message: &str) -> bool {
     // A dependency was called in a way that it does not allow.
     let of_dependency = file.contains("/registry/src/");
     promises || of_dependency || is_own_assertion(operation, message)
+}
+
+/// Whether an operator of a number-like type does what the same operator does on integers: overflows, or divides by a zero
+/// that it was given.
+fn is_arithmetic(path: &str, message: &str) -> bool {
+    const OPERATORS: [&str; 10] = ["Add", "Sub", "Mul", "Div", "Rem", "Neg", "Shl", "Shr", "Sum", "Product"];
+    let (owner, name) = path.rsplit_once("::").unwrap_or(("", path));
+    let trait_ = owner.rsplit_once(" as ").map_or("", |(_, trait_)| trait_.trim_end_matches('>'));
+    let is_operator = OPERATORS.contains(&trait_.strip_suffix("Assign").unwrap_or(trait_));
+    let divides = ["div", "rem", "mod", "gcd", "lcm", "recip", "inv"].iter().any(|part| name.contains(part));
+    let by_zero = message.ends_with("divide by zero") || message.ends_with("a divisor of zero");
+    is_operator && (by_zero || message.ends_with("overflow")) || divides && by_zero
 }
 
 /// An assertion that is not about an argument is about the library's own state.
@@ -343,6 +359,17 @@ mod tests {
             "denominator == 0"
         ));
         assert!(!broken_promise(&plain, "src/lib.rs", "denominator == 0"));
+    }
+
+    #[test]
+    fn operators_may_do_what_they_do_on_integers() {
+        assert!(is_arithmetic("<DynaInt as Div>::div", "attempt to divide by zero"));
+        assert!(is_arithmetic("<Money as AddAssign>::add_assign", "attempt to add with overflow"));
+        let remainder = "attempt to calculate the remainder with a divisor of zero";
+        assert!(is_arithmetic("DynaInt::mod_floor", remainder));
+        assert!(!is_arithmetic("Table::insert", remainder));
+        assert!(!is_arithmetic("Table::size", "attempt to add with overflow"));
+        assert!(!is_arithmetic("<Table as Index>::index", "attempt to add with overflow"));
     }
 
     #[test]

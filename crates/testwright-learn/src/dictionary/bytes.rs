@@ -52,9 +52,10 @@ impl Bytes {
             };
         };
         match rng.random_range(0..100u32) {
-            0..35 => piece.to_vec(),
-            35..60 => mutated(piece, rng),
-            60..70 => self.splice(piece, rng),
+            0..25 => piece.to_vec(),
+            25..45 => mutated(piece, rng),
+            45..58 => self.extended(piece, rng),
+            58..70 => self.splice(piece, rng),
             70..82 => of_text(texts, rng),
             82..92 => generic(rng),
             _ => self.record(rng),
@@ -68,6 +69,36 @@ impl Bytes {
         } else {
             self.pieces.get(favoured_index(self.pieces.len(), rng)).map(|piece| &**piece)
         }
+    }
+
+    /// A beginning that readers know, and then what may come in a file: numbers, tags, padding up to the size of a header.
+    fn extended(&self, piece: &[u8], rng: &mut Xoshiro256PlusPlus) -> Vec<u8> {
+        let mut bytes = piece.to_vec();
+        for _ in 0..rng.random_range(1..=4u32) {
+            match rng.random_range(0..10u32) {
+                0..4 => {
+                    let width = *[1, 2, 4, 4, 8].choose(rng).unwrap_or(&4);
+                    let value = if rng.random() {
+                        rng.random_range(0..128)
+                    } else {
+                        *FIELDS.choose(rng).unwrap_or(&0)
+                    };
+                    push_field(&mut bytes, value, width, rng.random());
+                }
+                4..6 => bytes.extend_from_slice(self.piece(rng).unwrap_or_default()),
+                6 => bytes.push(self.tag(rng)),
+                7 => {
+                    let size = *[16, 32, 64, 128].choose(rng).unwrap_or(&16);
+                    let filler = if rng.random() { 0 } else { rng.random() };
+                    if bytes.len() < size {
+                        bytes.resize(size, filler);
+                    }
+                }
+                _ => bytes.extend(generic(rng)),
+            }
+        }
+        bytes.truncate(2 * MOST_LENGTH);
+        bytes
     }
 
     fn splice(&self, piece: &[u8], rng: &mut Xoshiro256PlusPlus) -> Vec<u8> {
@@ -181,13 +212,20 @@ fn mutated(piece: &[u8], rng: &mut Xoshiro256PlusPlus) -> Vec<u8> {
     bytes
 }
 
+/// Appends a number in so many bytes.
+fn push_field(bytes: &mut Vec<u8>, value: u64, width: usize, little: bool) {
+    if little {
+        bytes.extend_from_slice(&value.to_le_bytes()[..width]);
+    } else {
+        bytes.extend_from_slice(&value.to_be_bytes()[8 - width..]);
+    }
+}
+
 /// Writes a number over the first bytes as a length field might have it.
 fn field(bytes: &mut [u8], rng: &mut Xoshiro256PlusPlus) {
     let width = (*[1, 2, 4, 8].choose(rng).unwrap_or(&1)).min(bytes.len());
     let value = *FIELDS.choose(rng).unwrap_or(&0);
-    if rng.random() {
-        bytes[..width].copy_from_slice(&value.to_le_bytes()[..width]);
-    } else {
-        bytes[..width].copy_from_slice(&value.to_be_bytes()[8 - width..]);
-    }
+    let mut number = Vec::with_capacity(8);
+    push_field(&mut number, value, width, rng.random());
+    bytes[..width].copy_from_slice(&number);
 }

@@ -11,6 +11,9 @@ use super::favoured;
 /// Numbers of this size come up all the time; they need no place in a table.
 const SMALL: i128 = 16;
 
+/// Sizes at which recursion and quadratic work show.
+const AFFORDABLE: [i128; 4] = [1_000, 10_000, 100_000, 300_000];
+
 /// What is drawn from for each type.
 #[derive(Clone, Debug)]
 pub struct Ints {
@@ -48,6 +51,10 @@ impl Ints {
             66..72 if table.span.signed => i128::from(rng.random_range(-8..0)),
             72..92 if !table.harvested.is_empty() => table.span.near(favoured(&table.harvested, rng), rng),
             66..85 => i128::from(rng.random_range(0..32i32)),
+            // Enough for what is deep or long, and still affordable.
+            92 => {
+                *AFFORDABLE.choose(rng).filter(|value| table.span.holds(**value)).unwrap_or(&table.span.max)
+            }
             85..96 => *table.extremes.choose(rng).unwrap_or(&table.span.max),
             96..99 => *table.powers.choose(rng).unwrap_or(&table.span.max),
             _ => table.span.any(rng),
