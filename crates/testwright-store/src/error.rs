@@ -34,14 +34,18 @@ impl StoreError {
 
     pub fn advice(&self) -> String {
         match self {
-            StoreError::Missing(_) => "run once without --resume; a campaign with --out DIR is resumed with the same --out",
+            StoreError::Missing(_) => {
+                "run once without --resume; a campaign with --out DIR is resumed with the same --out"
+            }
             StoreError::Foreign(_) | StoreError::OtherSchema { .. } | StoreError::Damaged { .. } => {
                 "it is left as it is; delete it, or choose another folder with --out DIR"
             }
             StoreError::OtherCrate { .. } => {
                 "run without --resume to begin anew in its place, or choose another folder with --out DIR"
             }
-            StoreError::Busy(_) => "wait until the other run has ended, or choose another folder with --out DIR",
+            StoreError::Busy(_) => {
+                "wait until the other run has ended, or choose another folder with --out DIR"
+            }
             StoreError::Access { .. } => {
                 "is there room on the disk, and may the folder be written? --out DIR chooses another one"
             }

@@ -23,7 +23,8 @@ pub enum Found {
 
 /// Looks at a file without changing anything; an error if it is not one of ours.
 pub fn inspect(path: &Path) -> Result<Found, StoreError> {
-    let access = |error: std::io::Error| StoreError::Access { path: path.to_owned(), words: error.to_string() };
+    let access =
+        |error: std::io::Error| StoreError::Access { path: path.to_owned(), words: error.to_string() };
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Found::Nothing),

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use testwright_model::OpId;
 use testwright_model::operation::{Operations, Take, TypeId};
 use testwright_model::sequence::{Sequence, Step};
-use testwright_model::OpId;
 
 /// One key for each operation, in order: path, signature with its concrete types, and how it is called.
 pub(crate) fn operation_keys(operations: &Operations) -> Vec<String> {

@@ -26,7 +26,9 @@ impl Store {
         let from_file = self.from_file(operations, usable).map_err(fail)?;
         let mut stored = self.totals()?;
         let mut seen = HashSet::new();
-        for (finding, steps) in self.rows("SELECT * FROM finding ORDER BY first_seen_execution, id", finding)? {
+        for (finding, steps) in
+            self.rows("SELECT * FROM finding ORDER BY first_seen_execution, id", finding)?
+        {
             let Some(sequence) = from_file.apply(&self.steps(&steps)?) else {
                 stored.lost += 1;
                 continue;

@@ -85,22 +85,21 @@ impl Store {
         if found == Found::Campaign {
             store.check()?;
         }
-        store
-            .transaction(|transaction| {
-                // Within one transaction, so that the old campaign is there until the new one is.
-                for table in ["campaign", "operation", "type", "sequence", "finding"] {
-                    transaction.execute_batch(&format!("DROP TABLE IF EXISTS {table}"))?;
-                }
-                transaction.execute_batch(TABLES)?;
-                transaction.pragma_update(None, "application_id", APPLICATION)?;
-                transaction.pragma_update(None, "user_version", SCHEMA)?;
-                transaction.execute(
-                    "INSERT INTO campaign (id, crate, version, features, compiler, tool, seed, strategy)
+        store.transaction(|transaction| {
+            // Within one transaction, so that the old campaign is there until the new one is.
+            for table in ["campaign", "operation", "type", "sequence", "finding"] {
+                transaction.execute_batch(&format!("DROP TABLE IF EXISTS {table}"))?;
+            }
+            transaction.execute_batch(TABLES)?;
+            transaction.pragma_update(None, "application_id", APPLICATION)?;
+            transaction.pragma_update(None, "user_version", SCHEMA)?;
+            transaction.execute(
+                "INSERT INTO campaign (id, crate, version, features, compiler, tool, seed, strategy)
                      VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-                    fact_row(facts),
-                )?;
-                Ok(())
-            })?;
+                fact_row(facts),
+            )?;
+            Ok(())
+        })?;
         store.run = 1;
         store.number(operations)?;
         Ok(store)
@@ -251,9 +250,8 @@ impl Store {
             operations.operations.iter().map(|operation| operation.path.as_str()).collect();
         let (calls, types) = (operation_keys(operations), type_keys(operations));
         self.to_file = self.transaction(|transaction| {
-            let mut insert = transaction.prepare(
-                "INSERT INTO operation (path, key) VALUES (?1, ?2) ON CONFLICT (key) DO NOTHING",
-            )?;
+            let mut insert = transaction
+                .prepare("INSERT INTO operation (path, key) VALUES (?1, ?2) ON CONFLICT (key) DO NOTHING")?;
             for (path, key) in paths.iter().zip(&calls) {
                 insert.execute(params![path, key])?;
             }
