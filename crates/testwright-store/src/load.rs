@@ -23,7 +23,7 @@ impl Store {
         most: usize,
     ) -> Result<Stored, StoreError> {
         let fail = |error: rusqlite::Error| self.fail(&error);
-        let from_file = self.from_file(operations, usable).map_err(fail)?;
+        let from_file = self.numbers_of_today(operations, usable).map_err(fail)?;
         let mut stored = self.totals()?;
         let mut seen = HashSet::new();
         for (finding, steps) in
@@ -83,7 +83,7 @@ impl Store {
         )
     }
 
-    fn from_file(
+    fn numbers_of_today(
         &self,
         operations: &Operations,
         usable: impl Fn(OpId) -> bool,

@@ -323,7 +323,7 @@ impl Rows<'_> {
     ) -> rusqlite::Result<()> {
         let Some(steps) = steps_text(self.to_file, sequence) else { return Ok(()) };
         let offered = offered.and_then(|offered| serde_json::to_string(offered).ok());
-        self.insert_text(transaction, kind, &steps, offered)
+        self.insert_text(transaction, kind, &steps, offered.as_deref())
     }
 
     fn insert_text(
@@ -331,7 +331,7 @@ impl Rows<'_> {
         transaction: &Transaction<'_>,
         kind: &str,
         steps: &str,
-        offered: Option<String>,
+        offered: Option<&str>,
     ) -> rusqlite::Result<()> {
         transaction
             .prepare_cached(
