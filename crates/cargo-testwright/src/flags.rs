@@ -89,6 +89,9 @@ pub struct GenerateFlags {
     /// Where chance starts; with --executions the same seed gives the same tests
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
+    /// Go on with the campaign that an earlier run left where this one writes
+    #[arg(long)]
+    pub resume: bool,
     /// Worker processes at once
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub jobs: Option<u16>,

@@ -26,6 +26,8 @@ pub fn run(flags: &GenerateFlags) -> anyhow::Result<u8> {
         package::claim(&out)?;
     }
     let places = Places::for_selection(&selection, &out)?;
+    let campaign_file = output::campaign_file(flags.out.as_deref(), &selection, &places.work);
+    testwright_engine::past::check(&campaign_file, flags.resume)?;
     let human = flags.message_format == MessageFormat::Human;
     let tell = |line: &str| say(human, line);
     let progress = Arc::new(Progress::default());
@@ -40,7 +42,7 @@ pub fn run(flags: &GenerateFlags) -> anyhow::Result<u8> {
     let folders = Folders::new(flags.out.as_deref(), &selection, &bench.subject.root, &bench.places.work);
     choose(&mut bench, flags)?;
     let accepted = accepted::read(&bench.subject.root)?;
-    let outcome = match search(&mut bench, plan(flags, accepted), &progress, human) {
+    let outcome = match search(&mut bench, plan(flags, accepted, campaign_file), &progress, human) {
         Ok(outcome) => outcome,
         Err(_) if interrupted() => return Ok(cut_short()),
         Err(error) => return Err(error.into()),
@@ -97,7 +99,7 @@ fn cut_short() -> u8 {
     exit::INTERRUPTED
 }
 
-fn plan(flags: &GenerateFlags, accepted: BTreeMap<String, String>) -> Plan {
+fn plan(flags: &GenerateFlags, accepted: BTreeMap<String, String>, campaign_file: PathBuf) -> Plan {
     Plan {
         limit: flags.executions.map_or(Limit::Time(flags.budget), Limit::Executions),
         seed: flags.seed,
@@ -116,6 +118,8 @@ fn plan(flags: &GenerateFlags, accepted: BTreeMap<String, String>) -> Plan {
             flags::Strategy::BottomUp => Strategy::BottomUp,
             flags::Strategy::RandomWalk => Strategy::RandomWalk,
         },
+        campaign_file: Some(campaign_file),
+        resume: flags.resume,
         command: command_line(flags),
         tool: TOOL.to_owned(),
         deny_undocumented: flags.deny.contains(&Deny::UndocumentedPanic),
@@ -178,6 +182,9 @@ fn command_line(flags: &GenerateFlags) -> String {
         None => format!("--budget {}s", flags.budget.as_secs_f64()),
     };
     let _ = write!(command, " {limit} --seed {}", flags.seed);
+    if flags.resume {
+        command.push_str(" --resume");
+    }
     command
 }
 

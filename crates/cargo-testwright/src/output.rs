@@ -22,7 +22,7 @@ const SUITE_MARK: &str = "//! Written by cargo-testwright";
 pub struct Folders {
     /// Holds `tests/`.
     pub package: PathBuf,
-    /// Holds `report.json` and `report.html`.
+    /// Holds `report.json`, `report.html` and `campaign.sqlite`.
     pub report: PathBuf,
     /// The package is ours to write, manifest included.
     pub whole_package: bool,
@@ -31,16 +31,25 @@ pub struct Folders {
 impl Folders {
     /// `--out`, the default of a published crate, or the user's own package.
     pub fn new(out: Option<&Path>, selection: &Selection, root: &Path, work: &Path) -> Folders {
-        let folder = match (out, selection) {
-            (Some(out), _) => Some(out.to_owned()),
-            (None, Selection::Published { .. }) => Some(default_out(selection)),
-            (None, Selection::Local { .. }) => None,
-        };
-        match folder {
+        match own_folder(out, selection) {
             Some(folder) => Folders { package: folder.clone(), report: folder, whole_package: true },
             None => Folders { package: root.to_owned(), report: work.to_owned(), whole_package: false },
         }
     }
+}
+
+/// The folder that is all ours, if there is one.
+fn own_folder(out: Option<&Path>, selection: &Selection) -> Option<PathBuf> {
+    match (out, selection) {
+        (Some(out), _) => Some(out.to_owned()),
+        (None, Selection::Published { .. }) => Some(default_out(selection)),
+        (None, Selection::Local { .. }) => None,
+    }
+}
+
+/// Where the campaign is kept: beside the report.
+pub fn campaign_file(out: Option<&Path>, selection: &Selection, work: &Path) -> PathBuf {
+    own_folder(out, selection).unwrap_or_else(|| work.to_owned()).join("campaign.sqlite")
 }
 
 /// `testwright-NAME-VERSION`.

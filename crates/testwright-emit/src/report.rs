@@ -74,6 +74,20 @@ pub struct Search {
     pub distinct_values: usize,
     /// Values that the pool offers at the end.
     pub pool: usize,
+    /// Whether an earlier campaign was gone on with. Its executions, calls and seconds are in the figures; restarts, illegal and
+    /// dismissed ones and those by operation are of the last run alone.
+    #[serde(default)]
+    pub resumed: bool,
+    #[serde(default)]
+    pub earlier_runs: u64,
+    #[serde(default)]
+    pub earlier_executions: u64,
+    /// Sequences of earlier runs that were run again, which no other figure counts.
+    #[serde(default)]
+    pub replayed: u64,
+    /// Sequences of earlier runs that the crate of today has no operations for.
+    #[serde(default)]
+    pub lost: u64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

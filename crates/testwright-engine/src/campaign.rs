@@ -1,17 +1,20 @@
 //! A campaign: the builds, the search by all jobs, then findings and the report.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use testwright_emit::report::{self, Report};
 use testwright_harness::Variant;
 use testwright_model::OpId;
+use testwright_store::{Store, Stored, Totals};
 
 use crate::EngineError;
 use crate::findings::{self, Found};
 use crate::judge::Tier;
+use crate::saving::{Saver, write_all};
 use crate::search::{Learned, Search, Stage, calls};
 use crate::suite::{Material, Suite};
 use crate::unsafe_code::has_unsafe_code;
@@ -32,6 +35,10 @@ pub struct Plan {
     pub accepted: BTreeMap<String, String>,
     /// Tests in the regression suite, at most; 0 for none.
     pub max_tests: usize,
+    /// Where the campaign is kept; `None`: nowhere.
+    pub campaign_file: Option<PathBuf>,
+    /// Go on with the campaign that is there.
+    pub resume: bool,
     /// The command line, for the headers of tests.
     pub command: String,
     pub tool: String,
@@ -107,6 +114,7 @@ impl Campaign<'_> {
         let start = Instant::now();
         let scratch = self.bench.places.work.join("scratch");
         make_folder(&scratch)?;
+        let kept = crate::past::open(&self.plan, self.bench)?;
         tell("building the worker");
         let timed = matches!(self.plan.limit, Limit::Time(_));
         let first = if timed { Variant::quick() } else { Variant::fast() };
@@ -137,16 +145,25 @@ impl Campaign<'_> {
         tell(&format!("worker ready after {build_s:.1} s; searching"));
         // The first worker tells about the types; workers of the jobs are started by their own threads.
         drop(self.bench.start_worker(built.binary, scratch.clone(), true)?);
+        let (store, past) = crate::past::begin(kept, &self.plan, self.bench, tell)?;
+        self.progress.sequences.store(past.totals.executions, Ordering::Relaxed);
+        self.progress.calls.store(past.totals.calls, Ordering::Relaxed);
         let searching = Instant::now();
-        let learned = self.search(&stages, &scratch, searching);
+        let learned = self.search(&stages, &scratch, searching, &past, store, tell);
         self.bench.harness.want_builds(true);
-        let learned = learned?;
+        let (learned, store) = learned?;
         let searched = searching.elapsed().as_secs_f64();
         let mut learned = merge(learned);
         let failures = std::mem::take(&mut learned.failures).into_values().collect();
-        let found = findings::settle(self.bench, &self.plan, self.progress, failures, &scratch, tell)?;
+        let mut found = findings::settle(self.bench, &self.plan, self.progress, failures, &scratch, tell)?;
+        crate::past::date(&mut found.findings, &past);
+        if let Some(store) = store {
+            let ending = crate::past::ending(&learned, &found, &past, self.totals(&past, searched));
+            let whole = ending.whole && !self.progress.stop.load(Ordering::Relaxed);
+            crate::past::finish(store, &testwright_store::Ending { whole, ..ending }, tell);
+        }
         let suite = self.suite(&mut learned, &stages, &scratch, tell);
-        Ok(self.outcome(learned, found, suite, start, searched, build_s))
+        Ok(self.outcome(learned, found, suite, &past, start, searched, build_s))
     }
 
     /// The regression suite, and what was executed; if that fails there is none, which a line says.
@@ -178,8 +195,14 @@ impl Campaign<'_> {
         stages: &[Stage],
         scratch: &Path,
         searching: Instant,
-    ) -> Result<Vec<Learned>, EngineError> {
+        past: &Stored,
+        store: Option<Store>,
+        tell: Tell<'_>,
+    ) -> Result<(Vec<Learned>, Option<Store>), EngineError> {
+        let (sender, receiver) = mpsc::channel();
         std::thread::scope(|scope| {
+            let totals = move || self.totals(past, searching.elapsed().as_secs_f64());
+            let writer = store.map(|store| scope.spawn(move || write_all(store, &receiver, totals)));
             let harness = &self.bench.harness;
             if matches!(self.plan.limit, Limit::Time(_)) {
                 scope.spawn(move || {
@@ -193,12 +216,15 @@ impl Campaign<'_> {
             let handles: Vec<_> = (0..self.plan.jobs)
                 .map(|job| {
                     let campaign = &*self;
+                    let saver = writer.is_some().then(|| Saver::new(sender.clone(), job));
                     scope.spawn(move || {
                         let (bench, plan, progress) = (&*campaign.bench, &campaign.plan, campaign.progress);
-                        Search::new(bench, plan, progress, job, scratch, stages, searching)?.run()
+                        Search::new(bench, plan, progress, job, scratch, stages, searching, past, saver)?
+                            .run()
                     })
                 })
                 .collect();
+            drop(sender);
             let learned: Vec<_> = handles
                 .into_iter()
                 .map(|handle| {
@@ -207,28 +233,50 @@ impl Campaign<'_> {
                 .collect();
             // A build that is not ready now is of no use any more.
             harness.want_builds(false);
-            learned.into_iter().collect()
+            let learned = learned.into_iter().collect::<Result<Vec<Learned>, EngineError>>()?;
+            let store = match writer.map(std::thread::ScopedJoinHandle::join) {
+                None => None,
+                Some(Ok(Ok(store))) => Some(store),
+                Some(Ok(Err(error))) => {
+                    tell(&format!("warning: {error}; the search went on without it"));
+                    None
+                }
+                Some(Err(_)) => return Err(EngineError::Internal("the writing thread panicked".to_owned())),
+            };
+            Ok((learned, store))
         })
     }
 
+    /// How much was done in all runs until now.
+    fn totals(&self, past: &Stored, searched: f64) -> Totals {
+        Totals {
+            executions: self.progress.sequences.load(Ordering::Relaxed),
+            calls: self.progress.calls.load(Ordering::Relaxed),
+            seconds: past.totals.seconds + searched,
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "everything that the report tells about")]
     fn outcome(
         &self,
         learned: Learned,
         found: Found,
         suite: Suite,
+        past: &Stored,
         start: Instant,
         searched: f64,
         build_s: f64,
     ) -> Outcome {
         let subject = &self.bench.subject;
         let operations = self.operation_figures(&learned);
-        let Found { findings, tests, dismissed: unconfirmed } = found;
+        let last_new = crate::past::last_new(&learned, past);
+        let Found { findings, tests, dismissed: unconfirmed, .. } = found;
         let mut dismissed = learned.dismissed;
         for (key, count) in unconfirmed {
             *dismissed.entry(key).or_default() += count;
         }
         let progress = self.progress;
-        let calls = progress.calls.load(Ordering::Relaxed);
+        let totals = self.totals(past, searched);
         let bugs = findings.iter().any(|finding: &report::Finding| finding.tier == Tier::Bug.name());
         let interrupted = progress.stop.load(Ordering::Relaxed);
         let exit = if interrupted {
@@ -248,18 +296,27 @@ impl Campaign<'_> {
             interrupted,
             api: self.api_figures(),
             executions: report::Executions {
-                sequences: progress.sequences.load(Ordering::Relaxed),
-                calls,
-                calls_per_s: if searched > 0.0 { (calls as f64 / searched).round() } else { 0.0 },
+                sequences: totals.executions,
+                calls: totals.calls,
+                calls_per_s: if totals.seconds > 0.0 {
+                    (totals.calls as f64 / totals.seconds).round()
+                } else {
+                    0.0
+                },
                 illegal: progress.illegal.load(Ordering::Relaxed),
                 restarts: progress.restarts.load(Ordering::Relaxed),
             },
             search: report::Search {
-                seconds: searched,
-                last_new_s: learned.last_new.0,
-                last_new_execution: learned.last_new.1,
+                seconds: totals.seconds,
+                last_new_s: last_new.0,
+                last_new_execution: last_new.1,
                 distinct_values: learned.distinct,
                 pool: learned.pool,
+                resumed: self.plan.resume,
+                earlier_runs: past.runs,
+                earlier_executions: past.totals.executions,
+                replayed: learned.replayed.sequences,
+                lost: past.lost + learned.replayed.illegal,
             },
             operations,
             coverage: report::Coverage {
@@ -373,6 +430,9 @@ fn merge(all: Vec<Learned>) -> Learned {
             merged.choice.tally_mut(OpId(op)).join(learned.choice.tally(OpId(op)));
         }
         merged.corpus.extend(learned.corpus);
+        merged.replayed.sequences += learned.replayed.sequences;
+        merged.replayed.illegal += learned.replayed.illegal;
+        merged.replayed.cut_short |= learned.replayed.cut_short;
         merged.distinct += learned.distinct;
         merged.pool += learned.pool;
         merged.edges.extend(learned.edges);

@@ -4,6 +4,7 @@ use testwright_cover::CoverError;
 use testwright_discover::DiscoverError;
 use testwright_execute::ExecuteError;
 use testwright_harness::HarnessError;
+use testwright_store::StoreError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
@@ -15,6 +16,8 @@ pub enum EngineError {
     Execute(#[from] ExecuteError),
     #[error(transparent)]
     Cover(#[from] CoverError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The crate offers nothing that can be called.
     #[error("{0}")]
     Nothing(String),
@@ -29,6 +32,7 @@ impl EngineError {
     pub fn exit_code(&self) -> u8 {
         match self {
             EngineError::Harness(error) => error.exit_code(),
+            EngineError::Store(error) => error.exit_code(),
             EngineError::Discover(_)
             | EngineError::Execute(_)
             | EngineError::Cover(_)
@@ -41,6 +45,7 @@ impl EngineError {
     pub fn advice(&self) -> Option<String> {
         match self {
             EngineError::Harness(error) => error.advice(),
+            EngineError::Store(error) => Some(error.advice()),
             EngineError::Nothing(_) => {
                 Some("`cargo testwright list` shows every item and why it was left out".to_owned())
             }

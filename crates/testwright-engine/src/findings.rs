@@ -25,6 +25,8 @@ pub struct Found {
     pub findings: Vec<report::Finding>,
     /// The findings' tests, in the same order.
     pub tests: Vec<String>,
+    /// Their shortened sequences, in the same order.
+    pub sequences: Vec<Sequence>,
     /// Failures that no test shows: reason and operation.
     pub dismissed: BTreeMap<(String, String), u64>,
 }
@@ -116,6 +118,7 @@ pub fn settle(
                 if found.findings.len() < plan.max_findings {
                     found.tests.push(proof.source.clone());
                     found.findings.push(finding);
+                    found.sequences.push(short.clone());
                 }
                 continue;
             }

@@ -14,6 +14,8 @@ pub mod findings;
 pub mod judge;
 pub mod listing;
 pub mod minimise;
+pub mod past;
+mod saving;
 pub mod search;
 mod seen_before;
 pub mod suite;

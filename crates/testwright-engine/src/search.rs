@@ -1,6 +1,8 @@
-//! One job of a campaign: a worker, a pool of its own, batches of proposals until its share of the budget is spent.
+//! One job of a campaign: what earlier runs left is run again ([`replay`]), then a worker, a pool of its own, batches of proposals until its share of the budget is spent.
 //!
 //! Jobs do not share what they learn while they run, so that what one finds does not depend on another's pace.
+
+mod replay;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -14,6 +16,7 @@ use testwright_execute::{Batch, EffectKind, Ending, Execution, Worker, WorkerPla
 use testwright_harness::Variant;
 use testwright_model::OpId;
 use testwright_model::sequence::{Sequence, Step};
+use testwright_store::Stored;
 use testwright_wire::record::want;
 
 use crate::campaign::{Limit, Plan, Progress, Strategy};
@@ -23,6 +26,7 @@ use crate::direct::draft::Proposal;
 use crate::direct::pool::{Novelty, Offer, Pool};
 use crate::direct::{Maker, Means};
 use crate::judge::{Failure, Verdict, judge};
+use crate::saving::Saver;
 use crate::seen_before::SeenBefore;
 use crate::workbench::Workbench;
 use crate::{EngineError, encode};
@@ -59,6 +63,18 @@ pub struct Learned {
     /// Counters that were reached, and of which build they are.
     pub edges: Vec<u32>,
     pub measured: Option<Variant>,
+    pub replayed: Replayed,
+}
+
+/// What became of the sequences of earlier runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Replayed {
+    /// How many were run again.
+    pub sequences: u64,
+    /// Those that the borrow rules do not allow any more.
+    pub illegal: u64,
+    /// The budget ended before all were run.
+    pub cut_short: bool,
 }
 
 /// A build to search with, and from which part of the budget on.
@@ -116,6 +132,14 @@ const FLAT_EXECUTIONS: u64 = 20_000;
 /// How often a proposal is tried for an operation that was never called.
 const TRIES: u32 = 6;
 
+/// Why a batch is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    Search,
+    /// To have again what an earlier run had: these executions were counted there.
+    Replay,
+}
+
 #[derive(Debug)]
 pub struct Search<'a> {
     bench: &'a Workbench,
@@ -139,10 +163,15 @@ pub struct Search<'a> {
     restarts: u64,
     executions: u64,
     batches: u64,
+    past: &'a Stored,
+    /// Sequences that failed in earlier runs; each build is tried with them.
+    recalled: Vec<Proposal>,
+    saver: Option<Saver>,
 }
 
 impl<'a> Search<'a> {
     /// Starts the job's worker, in the thread that will run it.
+    #[expect(clippy::too_many_arguments, reason = "what all jobs share, and the job's own")]
     pub fn new(
         bench: &'a Workbench,
         plan: &'a Plan,
@@ -151,6 +180,8 @@ impl<'a> Search<'a> {
         scratch: &'a Path,
         stages: &'a [Stage],
         start: Instant,
+        past: &'a Stored,
+        saver: Option<Saver>,
     ) -> Result<Self, EngineError> {
         let operations = &bench.operations;
         let binary = stages[0].get().ok_or_else(|| EngineError::Internal("no worker to start".to_owned()))?;
@@ -172,8 +203,12 @@ impl<'a> Search<'a> {
             stages,
             start,
             maker,
+            // Another stream in each run, else a resumed one would propose the same again.
             rng: Xoshiro256PlusPlus::seed_from_u64(
-                plan.seed.wrapping_mul(1_000_003).wrapping_add(job as u64),
+                plan.seed
+                    .wrapping_mul(1_000_003)
+                    .wrapping_add(job as u64)
+                    .wrapping_add(past.runs.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
             ),
             bank: Bank::default(),
             pool: Pool::new(operations.types.len(), novelty),
@@ -186,6 +221,9 @@ impl<'a> Search<'a> {
             restarts: 0,
             executions: 0,
             batches: 0,
+            past,
+            recalled: Vec::new(),
+            saver,
         })
     }
 
@@ -193,12 +231,13 @@ impl<'a> Search<'a> {
     pub fn run(mut self) -> Result<Learned, EngineError> {
         let timed = matches!(self.plan.limit, Limit::Time(_));
         let mut room = if timed { FIRST_BATCH } else { BATCH };
+        self.replay()?;
         while let Some(left) = self.left() {
             self.change_stage()?;
             let size = if timed { room } else { usize::try_from(left).map_or(BATCH, |left| left.min(BATCH)) };
             let proposals = self.propose(size);
             let began = Instant::now();
-            self.run_batch(&proposals)?;
+            self.run_batch(&proposals, Purpose::Search)?;
             if timed {
                 let took = began.elapsed();
                 room = if took > BATCH_TIME { (room / 4).max(1) } else { (room * 2).min(BATCH) };
@@ -214,7 +253,9 @@ impl<'a> Search<'a> {
                 self.learned.choice.fade();
             }
             self.tell();
+            self.save_now_and_then();
         }
+        self.save_all();
         self.learned.distinct = self.pool.distinct();
         self.learned.pool = self.pool.len();
         self.note_edges();
@@ -298,7 +339,7 @@ impl<'a> Search<'a> {
             self.worker.set_seen(&seen, true);
             self.learned.corpus = corpus;
         }
-        Ok(())
+        self.recall()
     }
 
     fn propose(&mut self, size: usize) -> Vec<Proposal> {
@@ -344,16 +385,18 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn run_batch(&mut self, proposals: &[Proposal]) -> Result<(), EngineError> {
-        self.executions += proposals.len() as u64;
-        let before = self.progress.sequences.fetch_add(proposals.len() as u64, Ordering::Relaxed);
+    fn run_batch(&mut self, proposals: &[Proposal], purpose: Purpose) -> Result<(), EngineError> {
+        let counts = purpose == Purpose::Search;
+        let counted = if counts { proposals.len() as u64 } else { 0 };
+        self.executions += counted;
+        let before = self.progress.sequences.fetch_add(counted, Ordering::Relaxed);
         let stateful = &self.learned.stateful;
         let isolated = |proposal: &Proposal| {
             !stateful.is_empty() && calls(&proposal.sequence()).any(|op| stateful.contains(&op))
         };
         let (fresh, usual): (Vec<&Proposal>, Vec<&Proposal>) =
             proposals.iter().partition(|proposal| isolated(proposal));
-        let mut number = before;
+        let mut number = if counts { before } else { self.past.totals.executions };
         for (part, isolated) in [(usual, false), (fresh, true)] {
             if part.is_empty() {
                 continue;
@@ -365,11 +408,11 @@ impl<'a> Search<'a> {
                 proposal.encode(&mut batch.words);
             }
             let outcome = if isolated { self.worker.run_fresh(&batch)? } else { self.worker.run(&batch)? };
-            self.progress.calls.fetch_add(outcome.calls, Ordering::Relaxed);
+            self.progress.calls.fetch_add(if counts { outcome.calls } else { 0 }, Ordering::Relaxed);
             let mut window = 0;
             for (index, (proposal, execution)) in part.iter().zip(&outcome.executions).enumerate() {
                 self.learn(proposal, execution, number);
-                number += 1;
+                number += u64::from(counts);
                 if !execution.new_counters().is_empty() {
                     let alone = index == window || !execution.window();
                     let range = if alone { index..=index } else { window..=index };
@@ -494,7 +537,7 @@ impl<'a> Search<'a> {
                 let seen = Seen {
                     sequence,
                     variant: self.stages[self.stage].variant,
-                    at_s: self.start.elapsed().as_secs_f64(),
+                    at_s: self.past.totals.seconds + self.start.elapsed().as_secs_f64(),
                     at_execution: number,
                     failure,
                 };

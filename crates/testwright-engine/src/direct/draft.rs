@@ -10,6 +10,8 @@ use testwright_wire::code;
 use super::bank::Bank;
 use super::pool::{Entry, Piece};
 
+/// Values that a sequence makes at most: their numbers must fit into the worker's code.
+const MOST_VALUES: u32 = 16_000;
 /// Values that are kept in view.
 const VIEW: usize = 24;
 
@@ -97,7 +99,7 @@ impl<'a> Draft<'a> {
 
     /// Appends a step, after the drops that it needs.
     pub fn take(&mut self, step: Step, bank: &mut Bank) -> Option<ValueId> {
-        if self.ledger.made() >= 16_000 {
+        if self.ledger.made() >= MOST_VALUES {
             return None;
         }
         let start = (self.words.len(), self.places.len());
@@ -200,8 +202,28 @@ impl<'a> Draft<'a> {
         sequence
     }
 
+    /// A sequence that ran in an earlier run, with every call as a new one; `None` if it is not legal as it stands.
+    pub fn retrace(operations: &'a Operations, sequence: &Sequence, bank: &mut Bank) -> Option<Self> {
+        let mut draft = Draft::new(operations);
+        for step in &sequence.steps {
+            // Nothing is forgotten on the way: what the steps use was in view where they were first joined.
+            let legal = draft.ledger.drops_before(step).is_ok_and(|drops| drops.is_empty());
+            if !legal || draft.ledger.made() >= MOST_VALUES || !draft.encode(step, bank) {
+                return None;
+            }
+            draft.ledger.step(step).ok()?;
+            draft.pieces.push(Piece::Own(step.clone()));
+            if let Step::Call { op, args } = step {
+                let value = ValueId(draft.ledger.steps() - 1);
+                draft.fresh.push(Fresh { op: *op, args: args.clone(), value, classes: 0 });
+                draft.calls += 1;
+            }
+        }
+        (draft.calls > 0).then_some(draft)
+    }
+
     /// A proposal from the draft, which observes what the new calls made and changed.
-    pub fn propose(mut self) -> Proposal {
+    pub fn propose(self) -> Proposal {
         let mut observed: Vec<ValueId> = Vec::new();
         for fresh in self.fresh.iter().rev() {
             let changed = fresh.args.iter().filter(|arg| matches!(arg.how, How::RefMut));
@@ -211,8 +233,16 @@ impl<'a> Draft<'a> {
                 }
             }
         }
+        self.propose_observing(&observed)
+    }
+
+    /// A proposal which observes these values, as far as they are alive.
+    pub fn propose_observing(mut self, observed: &[ValueId]) -> Proposal {
         let observed: Vec<Observed> = observed
-            .into_iter()
+            .iter()
+            .copied()
+            .filter(|value| self.ledger.is_alive(*value))
+            .take(OBSERVED)
             .map(|value| Observed { value, ty: self.ledger.ty(value), number: self.number(value) })
             .collect();
         let drops = self.ledger.drops_at_end();

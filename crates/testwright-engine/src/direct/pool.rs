@@ -3,7 +3,7 @@
 //! An [`Entry`] never changes and shares what it was built from, so that joining sequences costs the number of their parts. It keeps
 //! its worker code ready too: to use it again is to copy words and to move the value numbers in them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use rand::Rng;
@@ -127,6 +127,31 @@ impl Pool {
         let (one, other) = (rng.random_range(0..offers.len()), rng.random_range(0..offers.len()));
         let longer = if offers[one].entry.calls >= offers[other].entry.calls { one } else { other };
         offers[longer] = offer;
+    }
+
+    /// Sequences with the values that they offer, at most so many: of each type the shortest first.
+    pub fn sample(&self, most: usize) -> Vec<(Sequence, Vec<ValueId>)> {
+        let mut found: Vec<(usize, &Arc<Entry>, Vec<ValueId>)> = Vec::new();
+        let mut places: HashMap<*const Entry, usize> = HashMap::new();
+        for offers in &self.by_type {
+            let mut offers: Vec<&Offer> = offers.iter().collect();
+            offers.sort_by_key(|offer| offer.entry.calls);
+            for (rank, offer) in offers.into_iter().enumerate() {
+                let place = *places.entry(Arc::as_ptr(&offer.entry)).or_insert(found.len());
+                match found.get_mut(place) {
+                    None => found.push((rank, &offer.entry, vec![offer.value])),
+                    Some((best, _, values)) => {
+                        *best = rank.min(*best);
+                        if !values.contains(&offer.value) {
+                            values.push(offer.value);
+                        }
+                    }
+                }
+            }
+        }
+        found.sort_by_key(|(rank, entry, _)| (*rank, entry.calls));
+        found.truncate(most);
+        found.into_iter().map(|(_, entry, values)| (flatten(&entry.pieces), values)).collect()
     }
 
     /// One of the values of a type; short sequences and the newest values are likelier.
