@@ -404,8 +404,7 @@ impl<'a> Search<'a> {
             self.bank.sync(&mut self.worker);
             let mut batch = Batch::new(0);
             for proposal in &part {
-                batch.starts.push(u32::try_from(batch.words.len()).unwrap_or(u32::MAX));
-                proposal.encode(&mut batch.words);
+                proposal.add_to(&mut batch);
             }
             let outcome = if isolated { self.worker.run_fresh(&batch)? } else { self.worker.run(&batch)? };
             self.progress.calls.fetch_add(if counts { outcome.calls } else { 0 }, Ordering::Relaxed);
@@ -584,8 +583,7 @@ impl<'a> Search<'a> {
             // They are run again, as if nobody had reached the counters before.
             let mut batch = Batch::new(want::ZERO | want::SCAN_EACH);
             for proposal in suspects {
-                batch.starts.push(u32::try_from(batch.words.len()).unwrap_or(u32::MAX));
-                proposal.encode(&mut batch.words);
+                proposal.add_to(&mut batch);
             }
             self.worker.set_seen(counters, false);
             let outcome = self.worker.run(&batch)?;
@@ -607,6 +605,11 @@ impl<'a> Search<'a> {
             for fresh in &proposal.fresh {
                 self.learned.choice.reward(fresh.op, 2.0);
             }
+            for step in &sequence.steps {
+                if let Step::Literal { value, .. } = step {
+                    self.maker.learn_literal(value);
+                }
+            }
             self.learned.corpus.push(sequence);
         }
         Ok(())
@@ -617,8 +620,7 @@ impl<'a> Search<'a> {
         let mut batch = Batch::new(want::TEXTS);
         let chosen: Vec<&Proposal> = proposals.iter().take(48).collect();
         for proposal in &chosen {
-            batch.starts.push(u32::try_from(batch.words.len()).unwrap_or(u32::MAX));
-            proposal.encode(&mut batch.words);
+            proposal.add_to(&mut batch);
         }
         if batch.is_empty() {
             return Ok(());
@@ -662,12 +664,9 @@ impl<'a> Search<'a> {
             if kills || calls(&sequence).all(|op| self.compared.contains(&op)) {
                 continue;
             }
-            for batch in [&mut once, &mut twice] {
-                batch.starts.push(u32::try_from(batch.words.len()).unwrap_or(u32::MAX));
-                proposal.encode(&mut batch.words);
-            }
-            twice.starts.push(u32::try_from(twice.words.len()).unwrap_or(u32::MAX));
-            proposal.encode(&mut twice.words);
+            proposal.add_to(&mut once);
+            proposal.add_to(&mut twice);
+            proposal.add_to(&mut twice);
             self.compared.extend(calls(&sequence));
             chosen.push(sequence);
         }

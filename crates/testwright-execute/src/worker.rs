@@ -110,6 +110,16 @@ impl Worker {
         Some((literal.offset, literal.length))
     }
 
+    /// Puts bytes into the literal area at a place of the caller's, who keeps book instead of [`Worker::literal`] then.
+    ///
+    /// # Panics
+    /// If they do not fit.
+    pub fn write_literals(&mut self, offset: usize, bytes: &[u8]) {
+        if !bytes.is_empty() {
+            self.shared.write_literal(offset, bytes);
+        }
+    }
+
     /// How many batches are under way or wait to be collected.
     pub fn under_way(&self) -> usize {
         self.queue.len()

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use testwright_execute::Batch;
 use testwright_model::operation::{Operations, Take, TypeId};
 use testwright_model::sequence::{Arg, How, Sequence, Step, ValueId};
 use testwright_model::{Ledger, Literal, OpId, Prim, Ty};
@@ -289,7 +290,9 @@ pub struct Proposal {
 
 impl Proposal {
     /// Appends the proposal's code.
-    pub fn encode(&self, words: &mut Vec<u16>) {
+    pub fn add_to(&self, batch: &mut Batch) {
+        let Batch { starts, words, .. } = batch;
+        starts.push(u32::try_from(words.len()).unwrap_or(u32::MAX));
         let length = self.entry.words.len() + 2 * (self.observed.len() + self.drops.len());
         #[expect(clippy::cast_possible_truncation, reason = "word by word")]
         words.extend_from_slice(&[length as u16, (length >> 16) as u16]);

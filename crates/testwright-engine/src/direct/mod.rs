@@ -124,6 +124,15 @@ impl<'a> Maker<'a> {
         self.dictionary.learn_text(text);
     }
 
+    /// A literal of a sequence that reached something new: others like it may reach more.
+    pub fn learn_literal(&mut self, literal: &Literal) {
+        match literal {
+            Literal::Str(text) => self.dictionary.learn_text(text),
+            Literal::Bytes(bytes) => self.dictionary.learn_bytes(bytes),
+            _ => {}
+        }
+    }
+
     /// With small integers only.
     #[must_use]
     pub fn modest(mut self) -> Self {

@@ -74,29 +74,39 @@ pub struct Pool {
     by_type: Vec<Vec<Offer>>,
     /// For each type, how many offers there ever were.
     offered: Vec<u64>,
+    len: usize,
     known: HashSet<u64>,
     novelty: Novelty,
 }
 
 /// Values of one type that are kept at most.
 const PER_TYPE: usize = 400;
+/// Values of all types that are kept at most, as long as each type has its [`FEW`].
+const ALL: usize = 40_000;
+const FEW: usize = 32;
 /// Values without a fingerprint that are kept for sure; later ones replace others rarely.
 const BLIND: u64 = 64;
 /// Fingerprints that are remembered; past that, nothing is new by its fingerprint alone.
-const KNOWN: usize = 4_000_000;
+const KNOWN: usize = 3_000_000;
 
 impl Pool {
     pub fn new(types: usize, novelty: Novelty) -> Self {
-        Pool { by_type: vec![Vec::new(); types], offered: vec![0; types], known: HashSet::new(), novelty }
+        Pool {
+            by_type: vec![Vec::new(); types],
+            offered: vec![0; types],
+            len: 0,
+            known: HashSet::new(),
+            novelty,
+        }
     }
 
     /// How many values are offered.
     pub fn len(&self) -> usize {
-        self.by_type.iter().map(Vec::len).sum()
+        self.len
     }
 
     pub fn is_empty(&self) -> bool {
-        self.by_type.iter().all(Vec::is_empty)
+        self.len == 0
     }
 
     /// How many different values were seen.
@@ -119,8 +129,10 @@ impl Pool {
     pub fn offer(&mut self, ty: TypeId, offer: Offer, rng: &mut Xoshiro256PlusPlus) {
         let offers = &mut self.by_type[ty.0 as usize];
         self.offered[ty.0 as usize] += 1;
-        if offers.len() < PER_TYPE {
+        let room = if self.len < ALL { PER_TYPE } else { FEW };
+        if offers.len() < room {
             offers.push(offer);
+            self.len += 1;
             return;
         }
         // The longer of two makes room.

@@ -64,7 +64,7 @@ impl Bytes {
 
     fn piece(&self, rng: &mut Xoshiro256PlusPlus) -> Option<&[u8]> {
         let learnt = self.learnt.values();
-        if self.pieces.is_empty() || (!learnt.is_empty() && rng.random_range(0..4u32) == 0) {
+        if self.pieces.is_empty() || (!learnt.is_empty() && rng.random_range(0..3u32) == 0) {
             learnt.choose(rng).map(|piece| &**piece)
         } else {
             self.pieces.get(favoured_index(self.pieces.len(), rng)).map(|piece| &**piece)

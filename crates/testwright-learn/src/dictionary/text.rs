@@ -127,7 +127,7 @@ impl Texts {
 
     fn piece(&self, rng: &mut Xoshiro256PlusPlus) -> Option<&Piece> {
         let learnt = self.learnt.values();
-        if self.pieces.is_empty() || (!learnt.is_empty() && rng.random_range(0..4u32) == 0) {
+        if self.pieces.is_empty() || (!learnt.is_empty() && rng.random_range(0..3u32) == 0) {
             learnt.choose(rng)
         } else {
             self.pieces.get(favoured_index(self.pieces.len(), rng))
