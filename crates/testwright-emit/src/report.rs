@@ -74,6 +74,17 @@ pub struct Search {
     pub distinct_values: usize,
     /// Values that the pool offers at the end.
     pub pool: usize,
+    /// Sequences by how many calls into the crate they have.
+    #[serde(default)]
+    pub by_length: Vec<LengthFigures>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LengthFigures {
+    pub calls: u32,
+    pub sequences: u64,
+    /// Those that did not run to their end: panics, and whatever else ends a process.
+    pub panics: u64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,6 +108,21 @@ pub struct Coverage {
     pub functions_total: Option<u64>,
     pub lines_hit: Option<u64>,
     pub lines_total: Option<u64>,
+    /// The same for each file of the package that holds code.
+    #[serde(default)]
+    pub files: Vec<FileFigures>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileFigures {
+    /// Relative to the package's folder.
+    pub file: String,
+    pub functions_hit: u64,
+    pub functions_total: u64,
+    pub lines_hit: u64,
+    pub lines_total: u64,
+    /// The lines with code that were not executed.
+    pub missed_lines: Vec<u32>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

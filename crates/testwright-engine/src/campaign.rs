@@ -12,7 +12,7 @@ use testwright_model::OpId;
 use crate::EngineError;
 use crate::findings::{self, Found};
 use crate::judge::Tier;
-use crate::search::{Learned, Search, Stage, calls};
+use crate::search::{Learned, Length, Search, Stage, calls};
 use crate::suite::{Material, Suite};
 use crate::unsafe_code::has_unsafe_code;
 use crate::workbench::{Tell, Workbench};
@@ -255,6 +255,7 @@ impl Campaign<'_> {
                 last_new_execution: learned.last_new.1,
                 distinct_values: learned.distinct,
                 pool: learned.pool,
+                by_length: by_length(&learned.by_length),
             },
             operations,
             coverage: report::Coverage {
@@ -339,6 +340,19 @@ impl Campaign<'_> {
     }
 }
 
+/// The lengths that sequences had.
+fn by_length(lengths: &[Length]) -> Vec<report::LengthFigures> {
+    (0..)
+        .zip(lengths)
+        .filter(|(_, length)| length.sequences > 0)
+        .map(|(calls, length)| report::LengthFigures {
+            calls,
+            sequences: length.sequences,
+            panics: length.failed,
+        })
+        .collect()
+}
+
 /// What all jobs found out, in the order of the jobs.
 fn merge(all: Vec<Learned>) -> Learned {
     let mut all = all.into_iter();
@@ -366,6 +380,12 @@ fn merge(all: Vec<Learned>) -> Learned {
         merged.measured = merged.measured.or(learned.measured);
         for op in 0..u32::try_from(learned.choice.len()).unwrap_or(0) {
             merged.choice.tally_mut(OpId(op)).join(learned.choice.tally(OpId(op)));
+        }
+        let longest = merged.by_length.len().max(learned.by_length.len());
+        merged.by_length.resize(longest, Length::default());
+        for (sum, length) in merged.by_length.iter_mut().zip(&learned.by_length) {
+            sum.sequences += length.sequences;
+            sum.failed += length.failed;
         }
         merged.corpus.extend(learned.corpus);
         merged.distinct += learned.distinct;
