@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use containers::Extent;
 
 #[derive(Debug, Parser)]
 struct Cli {
@@ -51,6 +52,9 @@ enum Command {
         /// Time of each campaign
         #[arg(long, default_value = "10s")]
         budget: String,
+        /// Sequences of each campaign, instead of a time
+        #[arg(long)]
+        executions: Option<u64>,
         /// Campaigns for each container of the thesis
         #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
         seeds: u64,
@@ -89,7 +93,10 @@ fn main() -> ExitCode {
         }
         Command::Throughput(choice) => throughput::run(&choice),
         Command::Sanitize => sanitize::run(),
-        Command::Containers { budget, seeds } => containers::run(&budget, seeds),
+        Command::Containers { budget, executions, seeds } => {
+            let extent = executions.map_or(Extent::Budget(budget), Extent::Executions);
+            containers::run(&extent, seeds)
+        }
         Command::Strategies { executions, seeds, only } => strategies::run(executions, seeds, &only),
     };
     match result {

@@ -82,9 +82,11 @@ impl Sum {
 pub fn run(executions: u64, seeds: u64, only: &[String]) -> anyhow::Result<bool> {
     let tool = Tool::build()?;
     println!("## Strategies\n");
-    println!("{executions} sequences for each subject, strategy and seed; {seeds} seeds, sums over them.\n");
     println!(
-        "| subject | strategy | sequences | calls | different values | panics | bug findings | known bug found, seeds | after sequences, least |"
+        "{executions} sequences for each subject, strategy and seed; sums over seeds, of which there are {seeds}.\n"
+    );
+    println!(
+        "| subject | strategy | sequences | calls, std's included | different values | panics | bug findings | known bug found, seeds | after sequences, least |"
     );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     let mut sums = [Sum::default(); STRATEGIES.len()];

@@ -12,7 +12,7 @@ use testwright_model::OpId;
 use crate::EngineError;
 use crate::findings::{self, Found};
 use crate::judge::Tier;
-use crate::search::{Learned, Length, Search, Stage, calls};
+use crate::search::{Learned, Search, Stage, calls};
 use crate::suite::{Material, Suite};
 use crate::unsafe_code::has_unsafe_code;
 use crate::workbench::{Tell, Workbench};
@@ -255,7 +255,7 @@ impl Campaign<'_> {
                 last_new_execution: learned.last_new.1,
                 distinct_values: learned.distinct,
                 pool: learned.pool,
-                by_length: by_length(&learned.by_length),
+                by_length: learned.by_length.figures(),
             },
             operations,
             coverage: report::Coverage {
@@ -340,19 +340,6 @@ impl Campaign<'_> {
     }
 }
 
-/// The lengths that sequences had.
-fn by_length(lengths: &[Length]) -> Vec<report::LengthFigures> {
-    (0..)
-        .zip(lengths)
-        .filter(|(_, length)| length.sequences > 0)
-        .map(|(calls, length)| report::LengthFigures {
-            calls,
-            sequences: length.sequences,
-            panics: length.failed,
-        })
-        .collect()
-}
-
 /// What all jobs found out, in the order of the jobs.
 fn merge(all: Vec<Learned>) -> Learned {
     let mut all = all.into_iter();
@@ -381,12 +368,7 @@ fn merge(all: Vec<Learned>) -> Learned {
         for op in 0..u32::try_from(learned.choice.len()).unwrap_or(0) {
             merged.choice.tally_mut(OpId(op)).join(learned.choice.tally(OpId(op)));
         }
-        let longest = merged.by_length.len().max(learned.by_length.len());
-        merged.by_length.resize(longest, Length::default());
-        for (sum, length) in merged.by_length.iter_mut().zip(&learned.by_length) {
-            sum.sequences += length.sequences;
-            sum.failed += length.failed;
-        }
+        merged.by_length.join(&learned.by_length);
         merged.corpus.extend(learned.corpus);
         merged.distinct += learned.distinct;
         merged.pool += learned.pool;

@@ -23,6 +23,7 @@ use crate::direct::draft::Proposal;
 use crate::direct::pool::{Novelty, Offer, Pool};
 use crate::direct::{Maker, Means};
 use crate::judge::{Failure, Verdict, judge};
+use crate::lengths::Lengths;
 use crate::seen_before::SeenBefore;
 use crate::workbench::Workbench;
 use crate::{EngineError, encode};
@@ -52,7 +53,7 @@ pub struct Learned {
     /// By operation: the shortest sequence that raises a documented panic, and its message.
     pub documented: BTreeMap<String, (Sequence, String)>,
     /// Sequences by the number of their calls into the crate, and how many of them panicked or died.
-    pub by_length: Vec<Length>,
+    pub by_length: Lengths,
     /// Different values, and values in the pool.
     pub distinct: usize,
     pub pool: usize,
@@ -61,24 +62,6 @@ pub struct Learned {
     /// Counters that were reached, and of which build they are.
     pub edges: Vec<u32>,
     pub measured: Option<Variant>,
-}
-
-/// Sequences of one length.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Length {
-    pub sequences: u64,
-    pub failed: u64,
-}
-
-impl Learned {
-    fn count_length(&mut self, calls: u32, failed: bool) {
-        let calls = calls as usize;
-        if calls >= self.by_length.len() {
-            self.by_length.resize(calls + 1, Length::default());
-        }
-        self.by_length[calls].sequences += 1;
-        self.by_length[calls].failed += u64::from(failed);
-    }
 }
 
 /// A build to search with, and from which part of the budget on.
@@ -419,7 +402,7 @@ impl<'a> Search<'a> {
                 *self.learned.effects.entry(key).or_default() += 1;
             }
         }
-        self.learned.count_length(proposal.entry.subject_calls, !completed(execution));
+        self.learned.by_length.count(proposal.entry.subject_calls, !completed(execution));
         if completed(execution) {
             let wasteful = execution.allocated > WASTEFUL || self.is_slow(execution);
             for fresh in &proposal.fresh {

@@ -151,3 +151,24 @@ impl Pool {
         Some(chosen)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+
+    use super::*;
+
+    /// Of two equal values and another: how many are kept, and how many count as different.
+    fn kept_and_distinct(novelty: Novelty) -> (usize, usize) {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
+        let mut pool = Pool::new(1, novelty);
+        let kept = [7, 7, 8].map(|fingerprint| pool.is_new(TypeId(0), fingerprint, &mut rng));
+        (kept.into_iter().filter(|kept| *kept).count(), pool.distinct())
+    }
+
+    #[test]
+    fn different_values_are_counted_whether_or_not_they_matter() {
+        assert_eq!(kept_and_distinct(Novelty::Fingerprint), (2, 2));
+        assert_eq!(kept_and_distinct(Novelty::Off), (3, 2));
+    }
+}
