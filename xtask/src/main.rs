@@ -1,17 +1,21 @@
-//! Campaigns and measurements on real crates: `cargo xtask survey|legality|throughput|sanitize`.
+//! Campaigns and measurements: `cargo xtask survey|legality|throughput|sanitize|containers|strategies`.
 //!
 //! Each prints the figures that the documents quote, and exits 1 if its bar is missed.
 
+mod containers;
 mod legality;
 mod sanitize;
+mod strategies;
 mod subjects;
 mod survey;
 mod throughput;
+mod tool;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use containers::Extent;
 
 #[derive(Debug, Parser)]
 struct Cli {
@@ -43,6 +47,29 @@ enum Command {
     Throughput(Choice),
     /// The runtime's tests and two fixtures under `AddressSanitizer` (and Miri where it is installed)
     Sanitize,
+    /// Lines, and combinations of predicates, that the tool reaches in the fixture's containers
+    Containers {
+        /// Time of each campaign
+        #[arg(long, default_value = "10s")]
+        budget: String,
+        /// Sequences of each campaign, instead of a time
+        #[arg(long)]
+        executions: Option<u64>,
+        /// Campaigns for each container of the thesis
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+        seeds: u64,
+    },
+    /// The three strategies at equal numbers of sequences: values, lengths, failures, known bugs
+    Strategies {
+        /// Sequences of each campaign
+        #[arg(long, default_value_t = 10_000)]
+        executions: u64,
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+        seeds: u64,
+        /// Only these subjects, by name
+        #[arg(long, value_delimiter = ',')]
+        only: Vec<String>,
+    },
 }
 
 #[derive(Debug, Clone, Args)]
@@ -66,6 +93,11 @@ fn main() -> ExitCode {
         }
         Command::Throughput(choice) => throughput::run(&choice),
         Command::Sanitize => sanitize::run(),
+        Command::Containers { budget, executions, seeds } => {
+            let extent = executions.map_or(Extent::Budget(budget), Extent::Executions);
+            containers::run(&extent, seeds)
+        }
+        Command::Strategies { executions, seeds, only } => strategies::run(executions, seeds, &only),
     };
     match result {
         Ok(true) => ExitCode::SUCCESS,

@@ -88,6 +88,17 @@ pub struct Search {
     /// Sequences of earlier runs that the crate of today has no operations for.
     #[serde(default)]
     pub lost: u64,
+    /// Sequences by how many calls into the crate they have.
+    #[serde(default)]
+    pub by_length: Vec<LengthFigures>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LengthFigures {
+    pub calls: u32,
+    pub sequences: u64,
+    /// Those that did not run to their end: panics, and whatever else ends a process.
+    pub panics: u64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,6 +122,21 @@ pub struct Coverage {
     pub functions_total: Option<u64>,
     pub lines_hit: Option<u64>,
     pub lines_total: Option<u64>,
+    /// The same for each file of the package that holds code.
+    #[serde(default)]
+    pub files: Vec<FileFigures>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileFigures {
+    /// Relative to the package's folder.
+    pub file: String,
+    pub functions_hit: u64,
+    pub functions_total: u64,
+    pub lines_hit: u64,
+    pub lines_total: u64,
+    /// The lines with code that were not executed.
+    pub missed_lines: Vec<u32>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

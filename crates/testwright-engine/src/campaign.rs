@@ -317,6 +317,7 @@ impl Campaign<'_> {
                 earlier_executions: past.totals.executions,
                 replayed: learned.replayed.sequences,
                 lost: past.lost + learned.replayed.illegal,
+                by_length: learned.by_length.figures(),
             },
             operations,
             coverage: report::Coverage {
@@ -429,6 +430,7 @@ fn merge(all: Vec<Learned>) -> Learned {
         for op in 0..u32::try_from(learned.choice.len()).unwrap_or(0) {
             merged.choice.tally_mut(OpId(op)).join(learned.choice.tally(OpId(op)));
         }
+        merged.by_length.join(&learned.by_length);
         merged.corpus.extend(learned.corpus);
         merged.replayed.sequences += learned.replayed.sequences;
         merged.replayed.illegal += learned.replayed.illegal;

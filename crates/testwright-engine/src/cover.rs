@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use testwright_cover::{Cover, Map, Package};
+use testwright_cover::{Cover, FileCover, Map, Package};
 use testwright_emit::report;
 use testwright_execute::{Batch, Worker, WorkerPlan};
 use testwright_model::sequence::Sequence;
@@ -63,7 +63,7 @@ impl Workbench {
     }
 }
 
-/// Writes the four figures into the report. Without any function the map was of no use (the user's flags may rename all
+/// Writes the figures into the report. Without any function the map was of no use (the user's flags may rename all
 /// paths), and the figures stay unknown.
 pub fn fill(coverage: &mut report::Coverage, cover: &Cover) {
     if cover.functions_total() == 0 {
@@ -74,4 +74,18 @@ pub fn fill(coverage: &mut report::Coverage, cover: &Cover) {
     coverage.functions_total = figure(cover.functions_total());
     coverage.lines_hit = figure(cover.lines_hit());
     coverage.lines_total = figure(cover.lines_total());
+    coverage.files = cover.files.iter().map(|file| file_figures(cover, file)).collect();
+}
+
+fn file_figures(cover: &Cover, file: &FileCover) -> report::FileFigures {
+    let functions = || cover.functions.iter().filter(|function| function.file == file.file);
+    let missed_lines: Vec<u32> = file.lines.iter().filter(|(_, hit)| !**hit).map(|(line, _)| *line).collect();
+    report::FileFigures {
+        file: file.file.clone(),
+        functions_hit: functions().filter(|function| function.hit).count() as u64,
+        functions_total: functions().count() as u64,
+        lines_hit: (file.lines.len() - missed_lines.len()) as u64,
+        lines_total: file.lines.len() as u64,
+        missed_lines,
+    }
 }

@@ -12,6 +12,7 @@ pub mod encode;
 pub mod error;
 pub mod findings;
 pub mod judge;
+pub mod lengths;
 pub mod listing;
 pub mod minimise;
 pub mod past;

@@ -26,6 +26,7 @@ use crate::direct::draft::Proposal;
 use crate::direct::pool::{Novelty, Offer, Pool};
 use crate::direct::{Maker, Means};
 use crate::judge::{Failure, Verdict, judge};
+use crate::lengths::Lengths;
 use crate::saving::Saver;
 use crate::seen_before::SeenBefore;
 use crate::workbench::Workbench;
@@ -55,6 +56,8 @@ pub struct Learned {
     pub choice: Choice,
     /// By operation: the shortest sequence that raises a documented panic, and its message.
     pub documented: BTreeMap<String, (Sequence, String)>,
+    /// Sequences by the number of their calls into the crate, and how many of them panicked or died.
+    pub by_length: Lengths,
     /// Different values, and values in the pool.
     pub distinct: usize,
     pub pool: usize,
@@ -441,6 +444,7 @@ impl<'a> Search<'a> {
                 *self.learned.effects.entry(key).or_default() += 1;
             }
         }
+        self.learned.by_length.count(proposal.entry.subject_calls, !completed(execution));
         if completed(execution) {
             let wasteful = execution.allocated > WASTEFUL || self.is_slow(execution);
             for fresh in &proposal.fresh {

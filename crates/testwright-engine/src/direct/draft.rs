@@ -24,6 +24,8 @@ pub struct Draft<'a> {
     pub places: Vec<u32>,
     pub ledger: Ledger<'a>,
     pub calls: u32,
+    /// Of them, those into the crate under test.
+    subject_calls: u32,
     /// The calls that are not from the pool.
     pub fresh: Vec<Fresh>,
 }
@@ -46,6 +48,7 @@ pub struct Mark<'a> {
     places: usize,
     fresh: usize,
     calls: u32,
+    subject_calls: u32,
     ledger: Ledger<'a>,
 }
 
@@ -58,6 +61,7 @@ impl<'a> Draft<'a> {
             places: Vec::new(),
             ledger: Ledger::new(operations),
             calls: 0,
+            subject_calls: 0,
             fresh: Vec::new(),
         }
     }
@@ -69,6 +73,7 @@ impl<'a> Draft<'a> {
             places: self.places.len(),
             fresh: self.fresh.len(),
             calls: self.calls,
+            subject_calls: self.subject_calls,
             ledger: self.ledger.clone(),
         }
     }
@@ -79,6 +84,7 @@ impl<'a> Draft<'a> {
         self.places.truncate(mark.places);
         self.fresh.truncate(mark.fresh);
         self.calls = mark.calls;
+        self.subject_calls = mark.subject_calls;
         self.ledger = mark.ledger;
     }
 
@@ -94,6 +100,7 @@ impl<'a> Draft<'a> {
         self.places.extend(entry.places.iter().map(|place| place + base));
         self.pieces.push(Piece::Shared(Arc::clone(entry), steps));
         self.calls += entry.calls;
+        self.subject_calls += entry.subject_calls;
         self.ledger.absorb(&entry.state);
         steps
     }
@@ -122,7 +129,10 @@ impl<'a> Draft<'a> {
                 return None;
             }
         }
-        self.calls += u32::from(matches!(step, Step::Call { .. }));
+        if let Step::Call { op, .. } = &step {
+            self.calls += 1;
+            self.subject_calls += u32::from(self.operations.get(*op).is_subject());
+        }
         self.pieces.push(Piece::Own(step));
         if self.ledger.in_view() > 2 * VIEW {
             self.ledger.forget_idle(VIEW);
@@ -255,6 +265,7 @@ impl<'a> Draft<'a> {
                 words: self.words.into_boxed_slice(),
                 places: self.places.into_boxed_slice(),
                 calls: self.calls,
+                subject_calls: self.subject_calls,
                 state: self.ledger.into_state(),
             }),
             observed,

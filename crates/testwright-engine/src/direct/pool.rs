@@ -23,6 +23,8 @@ pub struct Entry {
     /// The borrow rules' state at its end.
     pub state: State,
     pub calls: u32,
+    /// Of them, those into the crate under test.
+    pub subject_calls: u32,
 }
 
 /// A part of a sequence.
@@ -116,14 +118,14 @@ impl Pool {
 
     /// Whether a value with this fingerprint is worth keeping; remembers it.
     pub fn is_new(&mut self, ty: TypeId, fingerprint: u64, rng: &mut Xoshiro256PlusPlus) -> bool {
-        if self.novelty == Novelty::Off {
-            return true;
-        }
+        let off = self.novelty == Novelty::Off;
         if fingerprint == 0 {
-            return self.offered[ty.0 as usize] < BLIND || rng.random_ratio(1, 64);
+            return off || self.offered[ty.0 as usize] < BLIND || rng.random_ratio(1, 64);
         }
         let mixed = fingerprint ^ u64::from(ty.0).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.known.len() < KNOWN && self.known.insert(mixed)
+        // Different values are counted even where they do not matter, so that strategies can be compared.
+        let new = self.known.len() < KNOWN && self.known.insert(mixed);
+        off || new
     }
 
     pub fn offer(&mut self, ty: TypeId, offer: Offer, rng: &mut Xoshiro256PlusPlus) {
@@ -184,5 +186,26 @@ impl Pool {
             }
         }
         Some(chosen)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+
+    use super::*;
+
+    /// Of two equal values and another: how many are kept, and how many count as different.
+    fn kept_and_distinct(novelty: Novelty) -> (usize, usize) {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
+        let mut pool = Pool::new(1, novelty);
+        let kept = [7, 7, 8].map(|fingerprint| pool.is_new(TypeId(0), fingerprint, &mut rng));
+        (kept.into_iter().filter(|kept| *kept).count(), pool.distinct())
+    }
+
+    #[test]
+    fn different_values_are_counted_whether_or_not_they_matter() {
+        assert_eq!(kept_and_distinct(Novelty::Fingerprint), (2, 2));
+        assert_eq!(kept_and_distinct(Novelty::Off), (3, 2));
     }
 }

@@ -1,0 +1,228 @@
+//! Random walks, bottom-up and directed search at equal numbers of sequences: values made, lengths, failures, and known bugs found.
+//!
+//! The subjects are the containers, which have no bugs, and five published crates with a bug each that needs state. Runs the tool and
+//! reads its report; prints Markdown.
+
+use std::path::Path;
+
+use testwright_emit::report::{LengthFigures, Report};
+
+use crate::tool::Tool;
+
+const STRATEGIES: [&str; 3] = ["random-walk", "bottom-up", "directed"];
+
+/// A published version with a known bug, and where that panics.
+struct Buggy {
+    name: &'static str,
+    version: &'static str,
+    file: &'static str,
+    line: u32,
+    /// The calls that show it.
+    calls: &'static str,
+}
+
+const BUGGY: [Buggy; 5] = [
+    Buggy {
+        name: "circular-buffer",
+        version: "0.1.5",
+        file: "src/lib.rs",
+        line: 1780,
+        calls: "`==` of two buffers with the same items at different rotations",
+    },
+    Buggy {
+        name: "priority-queue",
+        version: "2.7.0",
+        file: "src/double_priority_queue/iterators.rs",
+        line: 198,
+        calls: "`push` twice, `iter_mut`, `next_back`",
+    },
+    Buggy {
+        name: "vers-vecs",
+        version: "1.6.0",
+        file: "src/bit_vec/fast_rs_vec/mod.rs",
+        line: 221,
+        calls: "`append_bits` with more bits than asked for, `RsVec::from_bit_vec`",
+    },
+    Buggy {
+        name: "hashlink",
+        version: "0.7.0",
+        file: "src/linked_hash_map.rs",
+        line: 1875,
+        calls: "`insert` some, `shrink_to_fit`",
+    },
+    Buggy {
+        name: "url",
+        version: "2.2.0",
+        file: "src/path_segments.rs",
+        line: 126,
+        calls: "`parse(\"m://\")`, `path_segments_mut`, `pop_if_empty`",
+    },
+];
+
+/// Lengths that are counted together: from this number of calls up to the next.
+const LENGTHS: [u32; 8] = [0, 1, 2, 4, 8, 16, 32, 64];
+
+/// What one strategy did, over all subjects and seeds.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    sequences: [u64; LENGTHS.len()],
+    panics: [u64; LENGTHS.len()],
+}
+
+impl Sum {
+    fn add(&mut self, lengths: &[LengthFigures]) {
+        for length in lengths {
+            let at = LENGTHS.iter().rposition(|from| length.calls >= *from).unwrap_or(0);
+            self.sequences[at] += length.sequences;
+            self.panics[at] += length.panics;
+        }
+    }
+}
+
+pub fn run(executions: u64, seeds: u64, only: &[String]) -> anyhow::Result<bool> {
+    let tool = Tool::build()?;
+    println!("## Strategies\n");
+    println!(
+        "{executions} sequences for each subject, strategy and seed; sums over seeds, of which there are {seeds}.\n"
+    );
+    println!(
+        "| subject | strategy | sequences | calls, std's included | different values | panics | bug findings | known bug found, seeds | after sequences, least |"
+    );
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    let mut sums = [Sum::default(); STRATEGIES.len()];
+    let mut found = [0u64; STRATEGIES.len()];
+    let mut subjects: Vec<Option<&Buggy>> = vec![None];
+    subjects.extend(BUGGY.iter().map(Some));
+    subjects.retain(|subject| {
+        let name = subject.map_or("containers", |buggy| buggy.name);
+        only.is_empty() || only.iter().any(|only| only == name)
+    });
+    for subject in &subjects {
+        for (at, strategy) in STRATEGIES.iter().enumerate() {
+            let reports = (0..seeds)
+                .map(|seed| campaign(&tool, *subject, strategy, executions, seed))
+                .collect::<anyhow::Result<Vec<Report>>>()?;
+            for report in &reports {
+                sums[at].add(&report.search.by_length);
+            }
+            found[at] += row(*subject, strategy, &reports);
+        }
+    }
+    println!();
+    for buggy in subjects.iter().flatten() {
+        println!("* {} {}, `{}:{}`: {}", buggy.name, buggy.version, buggy.file, buggy.line, buggy.calls);
+    }
+    let runs = subjects.iter().flatten().count() as u64 * seeds;
+    println!();
+    for (strategy, found) in STRATEGIES.iter().zip(found) {
+        println!("* {strategy}: the known bug in {found} of {runs} campaigns");
+    }
+    print_lengths(&sums);
+    Ok(true)
+}
+
+fn campaign(
+    tool: &Tool,
+    subject: Option<&Buggy>,
+    strategy: &str,
+    executions: u64,
+    seed: u64,
+) -> anyhow::Result<Report> {
+    let mut flags: Vec<String> = match subject {
+        None => vec!["--manifest-path".to_owned(), "fixtures/containers/Cargo.toml".to_owned()],
+        Some(buggy) => vec!["--crate".to_owned(), format!("{}@{}", buggy.name, buggy.version)],
+    };
+    let numbers = [executions.to_string(), seed.to_string()];
+    let more = [
+        "--strategy",
+        strategy,
+        "--executions",
+        &numbers[0],
+        "--seed",
+        &numbers[1],
+        "--jobs",
+        "1",
+        "--max-tests",
+        "0",
+        "--sanitizer",
+        "never",
+    ];
+    flags.extend(more.map(str::to_owned));
+    let name = subject.map_or("containers", |buggy| buggy.name);
+    tool.generate(&Path::new("target/xtask").join(format!("strategies-{name}")), &flags)
+}
+
+/// Prints a row; in how many campaigns the known bug was found.
+fn row(subject: Option<&Buggy>, strategy: &str, reports: &[Report]) -> u64 {
+    let sum = |figure: fn(&Report) -> u64| reports.iter().map(figure).sum::<u64>();
+    let first: Vec<u64> =
+        reports.iter().filter_map(|report| subject.and_then(|buggy| first_seen(report, buggy))).collect();
+    let known = match subject {
+        None => ("–".to_owned(), "–".to_owned()),
+        Some(_) => (
+            format!("{} of {}", first.len(), reports.len()),
+            first.iter().min().map_or("–".to_owned(), u64::to_string),
+        ),
+    };
+    println!(
+        "| {} | {strategy} | {} | {} | {} | {} | {} | {} | {} |",
+        subject.map_or("containers", |buggy| buggy.name),
+        sum(|report| report.executions.sequences),
+        sum(|report| report.executions.calls),
+        sum(|report| report.search.distinct_values as u64),
+        sum(|report| report.search.by_length.iter().map(|length| length.panics).sum()),
+        sum(|report| report.bugs() as u64),
+        known.0,
+        known.1
+    );
+    first.len() as u64
+}
+
+/// The number of the sequence that showed the bug first; lines may be off by two.
+fn first_seen(report: &Report, buggy: &Buggy) -> Option<u64> {
+    let here = report.findings.iter().filter(|finding| {
+        let place = finding.location.as_ref();
+        finding.is_bug()
+            && place
+                .is_some_and(|place| place.file.ends_with(buggy.file) && place.line.abs_diff(buggy.line) <= 2)
+    });
+    here.map(|finding| finding.first_seen_execution).min()
+}
+
+fn print_lengths(sums: &[Sum; STRATEGIES.len()]) {
+    println!("\n### By length\n");
+    println!(
+        "Sequences of all campaigns above by their number of calls into the crate, and how many of them panicked or died.\n"
+    );
+    print!("| calls |");
+    for strategy in STRATEGIES {
+        print!(" {strategy} | panics |");
+    }
+    println!("\n| --- |{}", " --- | --- |".repeat(STRATEGIES.len()));
+    for (at, from) in LENGTHS.iter().enumerate() {
+        let name = match LENGTHS.get(at + 1) {
+            Some(next) if next - from == 1 => from.to_string(),
+            Some(next) => format!("{from} to {}", next - 1),
+            None => format!("{from} or more"),
+        };
+        print!("| {name} |");
+        for sum in sums {
+            print!(" {} | {} |", sum.sequences[at], sum.panics[at]);
+        }
+        println!();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_counted_with_their_neighbours() {
+        let mut sum = Sum::default();
+        let length = |calls, sequences, panics| LengthFigures { calls, sequences, panics };
+        sum.add(&[length(0, 1, 0), length(2, 10, 1), length(3, 100, 2), length(300, 1000, 3)]);
+        assert_eq!(sum.sequences, [1, 0, 110, 0, 0, 0, 0, 1000]);
+        assert_eq!(sum.panics, [0, 0, 3, 0, 0, 0, 0, 3]);
+    }
+}
