@@ -35,7 +35,8 @@ pub fn run(choice: &Choice, parts: &[Part], seconds: u64, executions: u64) -> an
     if choice.only.is_empty() {
         choice.only = ["slab", "smallvec"].map(str::to_owned).to_vec();
     }
-    let crates = subjects::chosen(&choice)?;
+    let mut crates = subjects::chosen(&choice)?;
+    crates.sort_by(|one, other| one.name.cmp(&other.name));
     let tool = campaign::Tool::build()?;
     let mut good = true;
     for part in parts {

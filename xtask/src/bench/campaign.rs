@@ -1,5 +1,6 @@
 //! Runs the tool as a user does, and watches it: flags in, the report and what the kernel saw of the process out.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -26,9 +27,11 @@ pub struct Tool {
 #[derive(Debug)]
 pub struct Watched {
     pub report: Report,
-    /// During the search: the tool's threads, and its workers.
+    /// During the search: the tool's threads, and those of its workers.
     pub tool: Meter,
     pub workers: Meter,
+    /// Worker processes that were seen.
+    pub processes: usize,
     /// How long the search was watched.
     pub searched: Duration,
     /// KiB.
@@ -106,6 +109,7 @@ impl Tool {
         };
         let (mut tool, mut workers) = (Meter::default(), Meter::default());
         let (mut searched, mut peak) = (Duration::ZERO, 0);
+        let mut processes = BTreeSet::new();
         let status = loop {
             if let Some(status) = child.try_wait()? {
                 break status;
@@ -117,7 +121,10 @@ impl Tool {
             };
             if let Some(since) = since.filter(|since| since.elapsed() < limit) {
                 tool.sample(process::threads(child.id()));
-                workers.sample(process::children(child.id(), &NOT_WORKERS));
+                let present = process::children(child.id(), &NOT_WORKERS);
+                // The calls are made by a thread of their own.
+                workers.sample(present.iter().flat_map(|worker| process::threads(*worker)));
+                processes.extend(present);
                 searched = since.elapsed();
             }
             each(Moment { sequences, peak });
@@ -127,7 +134,7 @@ impl Tool {
         if !matches!(status.code(), Some(0 | 1)) {
             bail!("the campaign on {name} with {flags:?} ended with {status}: run it by hand to see why");
         }
-        Ok(Watched { report: read(&report)?, tool, workers, searched, peak })
+        Ok(Watched { report: read(&report)?, tool, workers, processes: processes.len(), searched, peak })
     }
 }
 

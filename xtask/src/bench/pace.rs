@@ -121,7 +121,7 @@ fn waiting(rows: &[Row]) {
             // The thread of the only job is by far the busiest.
             shares(row.one.tool.busiest()),
             shares(row.one.workers.total()),
-            row.one.workers.len()
+            row.one.processes
         );
     }
     println!();

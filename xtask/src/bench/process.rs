@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-/// Nanoseconds of some threads or processes.
+/// Nanoseconds of some threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Times {
     pub running: u64,
@@ -11,7 +11,7 @@ pub struct Times {
     pub queued: u64,
 }
 
-/// Adds up the times of threads or processes that come and go.
+/// Adds up the times of threads that come and go.
 #[derive(Debug, Default)]
 pub struct Meter {
     last: BTreeMap<u32, Times>,
@@ -44,11 +44,6 @@ impl Meter {
     pub fn busiest(&self) -> Times {
         self.spent.values().copied().max_by_key(|times| times.running).unwrap_or_default()
     }
-
-    /// How many were seen.
-    pub fn len(&self) -> usize {
-        self.spent.len()
-    }
 }
 
 /// The times of a process's threads.
@@ -59,8 +54,8 @@ pub fn threads(process: u32) -> Vec<(u32, Times)> {
         .collect()
 }
 
-/// The times of a process's children, those left out whose program has one of these names.
-pub fn children(process: u32, without: &[&str]) -> Vec<(u32, Times)> {
+/// A process's children, those left out whose program has one of these names.
+pub fn children(process: u32, without: &[&str]) -> Vec<u32> {
     let mut found = Vec::new();
     for thread in thread_ids(process) {
         let Ok(children) = fs::read_to_string(format!("/proc/{process}/task/{thread}/children")) else {
@@ -68,11 +63,8 @@ pub fn children(process: u32, without: &[&str]) -> Vec<(u32, Times)> {
         };
         for child in children.split_whitespace().filter_map(|number| number.parse().ok()) {
             let name = fs::read_to_string(format!("/proc/{child}/comm")).unwrap_or_default();
-            if without.contains(&name.trim_end()) {
-                continue;
-            }
-            if let Some(times) = times(&format!("/proc/{child}/schedstat")) {
-                found.push((child, times));
+            if !without.contains(&name.trim_end()) {
+                found.push(child);
             }
         }
     }
@@ -105,6 +97,8 @@ fn times(path: &str) -> Option<Times> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc::channel;
+
     use super::*;
 
     fn at(running: u64) -> Times {
@@ -119,11 +113,10 @@ mod tests {
         meter.sample([(2, at(7))]);
         assert_eq!(meter.total(), at(37));
         assert_eq!(meter.busiest(), at(30));
-        assert_eq!(meter.len(), 2);
     }
 
     #[test]
-    fn a_number_that_is_used_again_is_another_process() {
+    fn a_number_that_is_used_again_is_another_thread() {
         let mut meter = Meter::default();
         meter.sample([]);
         meter.sample([(1, at(50))]);
@@ -135,5 +128,25 @@ mod tests {
     fn this_process_has_memory_and_threads() {
         assert!(peak_memory(std::process::id()).is_some_and(|peak| peak > 100));
         assert!(!threads(std::process::id()).is_empty());
+    }
+
+    #[test]
+    fn work_of_another_thread_is_seen() {
+        let mut meter = Meter::default();
+        meter.sample(threads(std::process::id()));
+        let (ready, done) = (channel::<()>(), channel::<()>());
+        let worker = std::thread::spawn(move || {
+            let mut number = 1u64;
+            for _ in 0..50_000_000 {
+                number = std::hint::black_box(number.wrapping_mul(3));
+            }
+            ready.0.send(()).expect("somebody waits");
+            let _ = done.1.recv();
+        });
+        ready.1.recv().expect("the worker counts");
+        meter.sample(threads(std::process::id()));
+        assert!(meter.total().running > 1_000_000, "{:?}", meter.total());
+        drop(done.0);
+        worker.join().expect("the worker ends");
     }
 }
