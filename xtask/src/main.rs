@@ -1,7 +1,8 @@
-//! Campaigns and measurements: `cargo xtask survey|legality|throughput|sanitize|containers|strategies`.
+//! Campaigns and measurements: `cargo xtask survey|legality|throughput|bench|sanitize|containers|strategies`.
 //!
 //! Each prints the figures that the documents quote, and exits 1 if its bar is missed.
 
+mod bench;
 mod containers;
 mod legality;
 mod sanitize;
@@ -45,6 +46,20 @@ enum Command {
     },
     /// Calls a second of the worker alone, with and without coverage
     Throughput(Choice),
+    /// The whole tool: pace beside libFuzzer, who waits for whom, executions to coverage, memory
+    Bench {
+        #[command(flatten)]
+        choice: Choice,
+        /// Only these parts
+        #[arg(long, value_delimiter = ',', value_enum, default_values_t = bench::Part::ALL)]
+        parts: Vec<bench::Part>,
+        /// How long each campaign and each fuzz target runs, where time is the limit
+        #[arg(long, default_value_t = 20)]
+        seconds: u64,
+        /// Sequences of the campaign whose memory is measured
+        #[arg(long, default_value_t = 10_000_000)]
+        executions: u64,
+    },
     /// The runtime's tests and two fixtures under `AddressSanitizer` (and Miri where it is installed)
     Sanitize,
     /// Lines, and combinations of predicates, that the tool reaches in the fixture's containers
@@ -92,6 +107,9 @@ fn main() -> ExitCode {
             legality::run(&choice, sequences, sample, seed, show)
         }
         Command::Throughput(choice) => throughput::run(&choice),
+        Command::Bench { choice, parts, seconds, executions } => {
+            bench::run(&choice, &parts, seconds, executions)
+        }
         Command::Sanitize => sanitize::run(),
         Command::Containers { budget, executions, seeds } => {
             let extent = executions.map_or(Extent::Budget(budget), Extent::Executions);
