@@ -15,6 +15,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use testwright_execute::{Batch, EffectKind, Ending, Execution, Worker, WorkerPlan};
 use testwright_harness::Variant;
 use testwright_model::OpId;
+use testwright_model::ledger::State;
 use testwright_model::sequence::{Sequence, Step};
 use testwright_store::Stored;
 use testwright_wire::record::want;
@@ -126,9 +127,11 @@ const FADE: u64 = 10;
 /// A sequence that allocates more bytes than this is not extended.
 const HEAVY: u64 = 1 << 17;
 /// One that allocates more than this costs as much as thousands of calls: its literals are avoided.
-const WASTEFUL: u64 = 4 << 20;
-/// So many ticks of the processor's clock, some milliseconds, are slow.
-const SLOW: u64 = 20_000_000;
+const WASTEFUL: u64 = 1 << 20;
+/// A sequence that takes so many times the usual number of ticks of the processor's clock is slow.
+const SLOW: u64 = 10;
+/// But never one that takes less than this, some tens of microseconds.
+const QUICK: u64 = 200_000;
 /// Without anything new for so long, the search may be at its plateau.
 const FLAT: Duration = Duration::from_secs(10);
 const FLAT_EXECUTIONS: u64 = 20_000;
@@ -155,6 +158,7 @@ pub struct Search<'a> {
     maker: Maker<'a>,
     rng: Xoshiro256PlusPlus,
     bank: Bank,
+    spare: Vec<State>,
     pool: Pool,
     before: SeenBefore,
     learned: Learned,
@@ -166,6 +170,8 @@ pub struct Search<'a> {
     restarts: u64,
     executions: u64,
     batches: u64,
+    /// The ticks that a sequence usually takes, slow ones left out: a moving mean.
+    usual: u64,
     past: &'a Stored,
     /// Sequences that failed in earlier runs; each build is tried with them.
     recalled: Vec<Proposal>,
@@ -214,9 +220,10 @@ impl<'a> Search<'a> {
                     .wrapping_add(past.runs.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
             ),
             bank: Bank::default(),
+            spare: Vec::new(),
             pool: Pool::new(operations.types.len(), novelty),
             before: SeenBefore::default(),
-            learned: Learned { choice: Choice::new(operations.operations.len()), ..Learned::default() },
+            learned: Learned { choice: Choice::of(operations), ..Learned::default() },
             due,
             compared: HashSet::new(),
             worker,
@@ -224,6 +231,7 @@ impl<'a> Search<'a> {
             restarts: 0,
             executions: 0,
             batches: 0,
+            usual: QUICK,
             past,
             recalled: Vec::new(),
             saver,
@@ -355,6 +363,7 @@ impl<'a> Search<'a> {
                 bank: &mut self.bank,
                 choice: &self.learned.choice,
                 pool: Some(&self.pool),
+                spare: &mut self.spare,
             };
             let proposal = if self.plan.strategy == Strategy::RandomWalk {
                 means.pool = None;
@@ -446,7 +455,11 @@ impl<'a> Search<'a> {
         }
         self.learned.by_length.count(proposal.entry.subject_calls, !completed(execution));
         if completed(execution) {
-            let wasteful = execution.allocated > WASTEFUL || self.is_slow(execution);
+            let slow = self.is_slow(execution);
+            if !slow {
+                self.usual = (self.usual * 255 + execution.ticks) / 256;
+            }
+            let wasteful = execution.allocated > WASTEFUL || slow;
             for fresh in &proposal.fresh {
                 self.learned.choice.record(fresh.op, fresh.classes, false);
                 if wasteful {
@@ -470,7 +483,7 @@ impl<'a> Search<'a> {
 
     /// Time counts only under a time budget: with a number of executions, the same must come out every time.
     fn is_slow(&self, execution: &Execution) -> bool {
-        matches!(self.plan.limit, Limit::Time(_)) && execution.ticks > SLOW
+        matches!(self.plan.limit, Limit::Time(_)) && execution.ticks > SLOW * self.usual.max(QUICK / SLOW)
     }
 
     /// Offers the values that are new.
@@ -712,11 +725,11 @@ impl<'a> Search<'a> {
 
 /// Bytes that code under test may hold at once. Filling much more takes the time of a million calls; whether a demand is
 /// really too much is seen when its test is confirmed, under a far larger limit.
-pub const MEMORY: u64 = 96 << 20;
+pub const MEMORY: u64 = 40 << 20;
 
 /// CPU time of a call that is suspected to be endless. Whether it is will be seen when it is shortened and confirmed, with
 /// far more time.
-const HANG: Duration = Duration::from_millis(300);
+const HANG: Duration = Duration::from_millis(200);
 
 /// A worker in its own scratch folder.
 pub fn start_worker(

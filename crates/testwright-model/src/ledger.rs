@@ -17,7 +17,7 @@ pub struct Ledger<'a> {
 }
 
 /// What a ledger knows, apart from the operations, so that it can be kept with a sequence and joined to another's.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct State {
     /// Steps taken, and values made by them.
     steps: u32,
@@ -26,7 +26,7 @@ pub struct State {
     values: Vec<Value>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Value {
     id: ValueId,
     ty: TypeId,
@@ -55,6 +55,29 @@ pub enum Illegal {
     Mismatch(ValueId),
     /// Values with destructors must be dropped before the step: see [`Ledger::drops_before`].
     DropFirst(ValueId),
+}
+
+// By hand, so that what is written over keeps its memory: strategies do that several times a call.
+impl Clone for State {
+    fn clone(&self) -> Self {
+        State { steps: self.steps, made: self.made, values: self.values.clone() }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        (self.steps, self.made) = (source.steps, source.made);
+        self.values.clone_from(&source.values);
+    }
+}
+
+impl Clone for Value {
+    fn clone(&self) -> Self {
+        Value { id: self.id, ty: self.ty, number: self.number, loans: self.loans.clone() }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        (self.id, self.ty, self.number) = (source.id, source.ty, source.number);
+        self.loans.clone_from(&source.loans);
+    }
 }
 
 impl State {

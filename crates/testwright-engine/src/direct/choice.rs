@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use rand::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use testwright_model::operation::Operations;
 use testwright_model::{Literal, OpId};
 
 /// How the calls of one operation went.
@@ -37,8 +38,10 @@ pub struct Choice {
     tallies: Vec<Tally>,
     /// By operation, argument and class of literal: calls and panics.
     literals: HashMap<(OpId, u8, u8), (u32, u32)>,
-    /// By operation and argument: the smallest class of number that took a lot of time and memory.
-    wasteful: HashMap<(OpId, u8), u8>,
+    /// The callable of each operation, for what all its groundings share.
+    callables: Vec<u32>,
+    /// By callable and argument: the smallest class of number that took a lot of time and memory.
+    wasteful: HashMap<(u32, u8), u8>,
 }
 
 /// Literal arguments of a call that are told apart.
@@ -49,8 +52,19 @@ impl Choice {
         Choice {
             tallies: vec![Tally::default(); operations],
             literals: HashMap::new(),
+            callables: (0..u32::try_from(operations).unwrap_or(u32::MAX)).collect(),
             wasteful: HashMap::new(),
         }
+    }
+
+    /// For these operations; the groundings of one callable share what is learnt about waste.
+    pub fn of(operations: &Operations) -> Self {
+        let mut choice = Choice::new(operations.operations.len());
+        let mut first: HashMap<&str, u32> = HashMap::new();
+        for (callable, operation) in choice.callables.iter_mut().zip(&operations.operations) {
+            *callable = *first.entry(&operation.path).or_insert(*callable);
+        }
+        choice
     }
 
     /// How many operations there are.
@@ -108,10 +122,11 @@ impl Choice {
 
     /// A call took a lot of time and memory: its literals are to be avoided.
     pub fn record_waste(&mut self, op: OpId, classes: u64) {
+        let callable = self.callables[op.0 as usize];
         for argument in 0..ARGUMENTS {
             let class = u8::try_from((classes >> (8 * argument)) & 0xff).unwrap_or(0);
             if LARGE.contains(&class) {
-                let from = self.wasteful.entry((op, argument)).or_insert(class);
+                let from = self.wasteful.entry((callable, argument)).or_insert(class);
                 *from = class.min(*from);
             }
         }
@@ -143,7 +158,10 @@ impl Choice {
         let Ok(argument) = u8::try_from(argument) else { return false };
         let class = class(literal);
         if LARGE.contains(&class)
-            && self.wasteful.get(&(op, argument)).is_some_and(|from| *from <= class)
+            && self
+                .wasteful
+                .get(&(self.callables[op.0 as usize], argument))
+                .is_some_and(|from| *from <= class)
             && rng.random_bool(0.98)
         {
             return true;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use testwright_execute::Batch;
+use testwright_model::ledger::State;
 use testwright_model::operation::{Operations, Take, TypeId};
 use testwright_model::sequence::{Arg, How, Sequence, Step, ValueId};
 use testwright_model::{Ledger, Literal, OpId, Prim, Ty};
@@ -52,6 +53,13 @@ pub struct Mark<'a> {
     ledger: Ledger<'a>,
 }
 
+impl Mark<'_> {
+    /// What it was made from, to be used again.
+    pub fn into_state(self) -> State {
+        self.ledger.into_state()
+    }
+}
+
 impl<'a> Draft<'a> {
     pub fn new(operations: &'a Operations) -> Self {
         Draft {
@@ -66,7 +74,9 @@ impl<'a> Draft<'a> {
         }
     }
 
-    pub fn mark(&self) -> Mark<'a> {
+    /// Where the draft is now; `spare` is written over.
+    pub fn mark(&self, mut spare: State) -> Mark<'a> {
+        spare.clone_from(self.ledger.state());
         Mark {
             pieces: self.pieces.len(),
             words: self.words.len(),
@@ -74,18 +84,19 @@ impl<'a> Draft<'a> {
             fresh: self.fresh.len(),
             calls: self.calls,
             subject_calls: self.subject_calls,
-            ledger: self.ledger.clone(),
+            ledger: Ledger::resume(self.operations, spare),
         }
     }
 
-    pub fn go_back(&mut self, mark: Mark<'a>) {
+    /// Goes back; the state that is given up can be used again.
+    pub fn go_back(&mut self, mark: Mark<'a>) -> State {
         self.pieces.truncate(mark.pieces);
         self.words.truncate(mark.words);
         self.places.truncate(mark.places);
         self.fresh.truncate(mark.fresh);
         self.calls = mark.calls;
         self.subject_calls = mark.subject_calls;
-        self.ledger = mark.ledger;
+        std::mem::replace(&mut self.ledger, mark.ledger).into_state()
     }
 
     /// Appends a pool sequence; the number that its first step has here.

@@ -15,6 +15,7 @@ use rand::seq::IndexedRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use testwright_ground::reach::is_literal;
 use testwright_learn::Dictionary;
+use testwright_model::ledger::State;
 use testwright_model::operation::{Operations, Origin, Take, TypeId};
 use testwright_model::sequence::{Arg, How, Sequence, Step, ValueId};
 use testwright_model::{Ledger, Literal, OpId, Prim, Ty};
@@ -29,13 +30,15 @@ use pool::Pool;
 pub struct Maker<'a> {
     operations: &'a Operations,
     /// Operations that make a value of the type, cheapest first.
-    makers: HashMap<TypeId, Vec<OpId>>,
+    makers: ByType<Vec<OpId>>,
     /// Operations that take a value of the type or a borrow of one.
-    takers: HashMap<TypeId, Vec<OpId>>,
-    /// How many steps it takes at least to make a value.
-    cost: HashMap<TypeId, u32>,
+    takers: ByType<Vec<OpId>>,
+    /// How many steps it takes at least to make a value; [`NEVER`] if nothing makes one.
+    cost: ByType<u32>,
+    /// Whether values of the type can be written out.
+    literals: ByType<bool>,
     /// By type, the types of references to it: shared and mutable ones.
-    references: HashMap<TypeId, Vec<(TypeId, bool)>>,
+    references: ByType<Vec<(TypeId, bool)>>,
     /// One list of operations for each callable of the subject, so that callables have equal chances.
     families: Vec<Vec<OpId>>,
     others: Vec<OpId>,
@@ -44,6 +47,32 @@ pub struct Maker<'a> {
     modest: bool,
 }
 
+/// One thing for each type, at the type's number: these are asked for many times a proposal.
+#[derive(Debug)]
+struct ByType<T>(Vec<T>);
+
+impl<T: Clone> ByType<T> {
+    fn new(operations: &Operations, of_each: T) -> Self {
+        ByType(vec![of_each; operations.types.len()])
+    }
+}
+
+impl<T> std::ops::Index<TypeId> for ByType<T> {
+    type Output = T;
+
+    fn index(&self, ty: TypeId) -> &T {
+        &self.0[ty.0 as usize]
+    }
+}
+
+impl<T> std::ops::IndexMut<TypeId> for ByType<T> {
+    fn index_mut(&mut self, ty: TypeId) -> &mut T {
+        &mut self.0[ty.0 as usize]
+    }
+}
+
+const NEVER: u32 = u32::MAX;
+
 /// What a proposal is made with.
 #[derive(Debug)]
 pub struct Means<'m> {
@@ -51,6 +80,8 @@ pub struct Means<'m> {
     pub bank: &'m mut Bank,
     pub choice: &'m Choice,
     pub pool: Option<&'m Pool>,
+    /// States to write over, so that each call does not ask for memory.
+    pub spare: &'m mut Vec<State>,
 }
 
 /// Arguments of arguments of arguments, at most.
@@ -66,19 +97,22 @@ const REPEATS: u32 = 100;
 
 impl<'a> Maker<'a> {
     pub fn new(operations: &'a Operations, usable: &HashSet<OpId>) -> Self {
-        let mut references: HashMap<TypeId, Vec<(TypeId, bool)>> = HashMap::new();
+        let mut references = ByType::new(operations, Vec::new());
+        let mut literals = ByType::new(operations, false);
         for (ty, id) in operations.types.iter().zip(0..) {
+            literals[TypeId(id)] = is_literal(ty);
             if let Ty::Ref { mutable, to, .. } = ty {
                 if let Some(target) = operations.find_type(to) {
-                    references.entry(target).or_default().push((TypeId(id), *mutable));
+                    references[target].push((TypeId(id), *mutable));
                 }
             }
         }
         let mut maker = Maker {
             operations,
-            makers: HashMap::new(),
-            takers: HashMap::new(),
-            cost: HashMap::new(),
+            makers: ByType::new(operations, Vec::new()),
+            takers: ByType::new(operations, Vec::new()),
+            cost: ByType::new(operations, NEVER),
+            literals,
             references,
             families: Vec::new(),
             others: Vec::new(),
@@ -144,20 +178,20 @@ impl<'a> Maker<'a> {
         for id in ids {
             let operation = self.operations.get(*id);
             for param in &operation.params {
-                if is_literal(self.operations.ty(param.ty)) {
+                if self.literals[param.ty] {
                     continue;
                 }
                 let mut fitting = vec![param.ty];
                 if param.take != Take::Value {
-                    let references = self.references.get(&param.ty).into_iter().flatten();
                     fitting.extend(
-                        references
+                        self.references[param.ty]
+                            .iter()
                             .filter(|(_, mutable)| param.take == Take::Shared || *mutable)
                             .map(|(ty, _)| *ty),
                     );
                 }
                 for ty in fitting {
-                    let takers = self.takers.entry(ty).or_default();
+                    let takers = &mut self.takers[ty];
                     if takers.last() != Some(id) {
                         takers.push(*id);
                     }
@@ -167,9 +201,9 @@ impl<'a> Maker<'a> {
     }
 
     fn costs(&mut self, ids: &[OpId]) {
-        for (ty, id) in self.operations.types.iter().zip(0..) {
-            if is_literal(ty) {
-                self.cost.insert(TypeId(id), 1);
+        for (cost, literal) in self.cost.0.iter_mut().zip(&self.literals.0) {
+            if *literal {
+                *cost = 1;
             }
         }
         loop {
@@ -180,7 +214,7 @@ impl<'a> Maker<'a> {
                     self.argument_cost(param.take, param.ty).map(|cost| sum.saturating_add(cost))
                 });
                 let Some(cost) = cost else { continue };
-                let known = self.cost.entry(operation.result).or_insert(u32::MAX);
+                let known = &mut self.cost[operation.result];
                 if cost < *known {
                     *known = cost;
                     changed = true;
@@ -191,14 +225,14 @@ impl<'a> Maker<'a> {
             }
         }
         for id in ids {
-            self.makers.entry(self.operations.get(*id).result).or_default().push(*id);
+            self.makers[self.operations.get(*id).result].push(*id);
         }
-        for makers in self.makers.values_mut() {
+        for makers in &mut self.makers.0 {
             let total = |id: &OpId| {
                 self.operations.get(*id).params.iter().fold(1u32, |sum, param| {
-                    let mut cost = self.cost.get(&param.ty).copied().unwrap_or(u32::MAX);
-                    for (reference, _) in self.references.get(&param.ty).into_iter().flatten() {
-                        cost = cost.min(self.cost.get(reference).copied().unwrap_or(u32::MAX));
+                    let mut cost = self.cost[param.ty];
+                    for (reference, _) in &self.references[param.ty] {
+                        cost = cost.min(self.cost[*reference]);
                     }
                     sum.saturating_add(cost)
                 })
@@ -208,18 +242,15 @@ impl<'a> Maker<'a> {
     }
 
     fn argument_cost(&self, take: Take, ty: TypeId) -> Option<u32> {
-        let mut best = self.cost.get(&ty).copied();
+        let mut best = self.cost[ty];
         if take != Take::Value {
-            for (reference, mutable) in self.references.get(&ty).into_iter().flatten() {
+            for (reference, mutable) in &self.references[ty] {
                 if take == Take::Shared || *mutable {
-                    best = match (best, self.cost.get(reference)) {
-                        (Some(a), Some(b)) => Some(a.min(*b)),
-                        (a, b) => a.or(b.copied()),
-                    };
+                    best = best.min(self.cost[*reference]);
                 }
             }
         }
-        best.filter(|cost| *cost < u32::MAX)
+        Some(best).filter(|cost| *cost < NEVER)
     }
 
     /// A legal sequence of about `length` calls of the subject; if `goal` is given, it ends with that operation.
@@ -230,7 +261,7 @@ impl<'a> Maker<'a> {
         goal: Option<OpId>,
     ) -> Option<Sequence> {
         let (choice, mut bank) = (Choice::new(self.operations.operations.len()), Bank::default());
-        let mut means = Means { rng, bank: &mut bank, choice: &choice, pool: None };
+        let mut means = Means { rng, bank: &mut bank, choice: &choice, pool: None, spare: &mut Vec::new() };
         let mut draft = Draft::new(self.operations);
         self.walk(&mut draft, &mut means, length);
         if let Some(goal) = goal {
@@ -307,7 +338,8 @@ impl<'a> Maker<'a> {
         let mut takers: Option<&Vec<OpId>> = None;
         let mut seen = 0;
         for (_, ty) in draft.ledger.alive() {
-            if let Some(candidates) = self.takers.get(&ty) {
+            let candidates = &self.takers[ty];
+            if !candidates.is_empty() {
                 seen += 1;
                 if means.rng.random_ratio(1, seen) {
                     takers = Some(candidates);
@@ -350,7 +382,7 @@ impl<'a> Maker<'a> {
         let mut args = Vec::with_capacity(call.args.len());
         for (index, arg) in call.args.iter().enumerate() {
             let value = renamed.iter().find(|(old, _)| *old == arg.value).map_or(arg.value, |(_, new)| *new);
-            let literal = is_literal(self.operations.ty(self.operations.get(call.op).params[index].ty));
+            let literal = self.literals[self.operations.get(call.op).params[index].ty];
             let keep = draft.ledger.is_alive(value) && !(literal && means.rng.random_bool(0.5));
             if keep {
                 args.push(Arg { value, how: arg.how });
@@ -364,11 +396,9 @@ impl<'a> Maker<'a> {
 
     /// Appends a call with all that it needs; leaves the draft as it was if that fails.
     fn call(&self, draft: &mut Draft<'a>, means: &mut Means<'_>, op: OpId, depth: u32) -> Option<ValueId> {
-        let mark = draft.mark();
+        let mark = draft.mark(means.spare.pop().unwrap_or_default());
         let made = self.try_call(draft, means, op, depth);
-        if made.is_none() {
-            draft.go_back(mark);
-        }
+        means.spare.push(if made.is_none() { draft.go_back(mark) } else { mark.into_state() });
         made
     }
 
@@ -412,7 +442,7 @@ impl<'a> Maker<'a> {
         classes: &mut u64,
         depth: u32,
     ) -> Option<Arg> {
-        let literal = is_literal(self.operations.ty(self.operations.get(op).params[index].ty));
+        let literal = self.literals[self.operations.get(op).params[index].ty];
         // Literals are cheap: mostly take a new one.
         if means.rng.random_bool(if literal { 0.3 } else { 0.8 }) {
             if let Some(arg) = self.find(draft, means, op, index, others) {
@@ -461,7 +491,7 @@ impl<'a> Maker<'a> {
         let param = &self.operations.get(op).params[index];
         let mut ty = param.ty;
         if param.take != Take::Value {
-            let references = self.references.get(&param.ty).map_or(&[][..], Vec::as_slice);
+            let references = &self.references[param.ty];
             let fits = |mutable: bool| param.take == Take::Shared || mutable;
             if let Some((reference, mutable)) = references.choose(means.rng) {
                 if fits(*mutable) && means.rng.random_ratio(1, 4) {
@@ -495,7 +525,7 @@ impl<'a> Maker<'a> {
         if take == Take::Value {
             return None;
         }
-        let (_, mutable) = self.references.get(&wanted)?.iter().find(|(id, _)| *id == ty)?;
+        let (_, mutable) = self.references[wanted].iter().find(|(id, _)| *id == ty)?;
         match take {
             Take::Shared => Some(How::Reborrow),
             Take::Mut if *mutable => Some(How::ReborrowMut),
@@ -514,19 +544,23 @@ impl<'a> Maker<'a> {
         depth: u32,
     ) -> Option<Arg> {
         let param = &self.operations.get(op).params[index];
-        let mut wanted = vec![param.ty];
-        if param.take != Take::Value {
-            for (reference, mutable) in self.references.get(&param.ty).into_iter().flatten() {
-                if (param.take == Take::Shared || *mutable) && self.cost.contains_key(reference) {
-                    wanted.push(*reference);
-                }
-            }
-        }
-        wanted.retain(|ty| self.cost.contains_key(ty));
-        let ty = if param.ty == *wanted.first()? && means.rng.random_bool(0.8) {
+        let usable = |ty: TypeId| self.cost[ty] < NEVER;
+        let ty = if usable(param.ty) && means.rng.random_bool(0.8) {
             param.ty
         } else {
-            *wanted.choose(means.rng)?
+            let (mut chosen, mut seen) = (None, 0);
+            let references = self.references[param.ty].iter().filter(|(_, mutable)| match param.take {
+                Take::Value => false,
+                Take::Shared => true,
+                Take::Mut => *mutable,
+            });
+            for ty in [param.ty].into_iter().chain(references.map(|(ty, _)| *ty)).filter(|ty| usable(*ty)) {
+                seen += 1;
+                if means.rng.random_ratio(1, seen) {
+                    chosen = Some(ty);
+                }
+            }
+            chosen?
         };
         let how = self.way(param.take, param.ty, ty)?;
         if self.writes_literal(ty, means) {
@@ -553,7 +587,7 @@ impl<'a> Maker<'a> {
     }
 
     fn writes_literal(&self, ty: TypeId, means: &mut Means<'_>) -> bool {
-        is_literal(self.operations.ty(ty)) && (means.rng.random_bool(0.92) || !self.makers.contains_key(&ty))
+        self.literals[ty] && (means.rng.random_bool(0.92) || self.makers[ty].is_empty())
     }
 
     fn literal(&self, ty: TypeId, means: &mut Means<'_>) -> Literal {
@@ -576,8 +610,8 @@ impl<'a> Maker<'a> {
     }
 
     fn value(&self, draft: &mut Draft<'a>, means: &mut Means<'_>, ty: TypeId, depth: u32) -> Option<ValueId> {
-        let makers = self.makers.get(&ty)?;
-        if depth == 0 {
+        let makers = &self.makers[ty];
+        if depth == 0 || makers.is_empty() {
             return None;
         }
         // Near the bottom only the cheapest ways lead anywhere.
