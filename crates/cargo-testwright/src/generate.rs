@@ -15,7 +15,7 @@ use testwright_harness::{Places, Selection};
 
 use crate::flags::{self, Deny, GenerateFlags, MessageFormat};
 use crate::output::{self, Folders, ReportFiles};
-use crate::{accepted, exit, package};
+use crate::{configuration, exit, package};
 
 pub const TOOL: &str = concat!("cargo-testwright ", env!("CARGO_PKG_VERSION"));
 
@@ -41,8 +41,10 @@ pub fn run(flags: &GenerateFlags) -> anyhow::Result<u8> {
     };
     let folders = Folders::new(flags.out.as_deref(), &selection, &bench.subject.root, &bench.places.work);
     choose(&mut bench, flags)?;
-    let accepted = accepted::read(&bench.subject.root)?;
-    let outcome = match search(&mut bench, plan(flags, accepted, campaign_file), &progress, human) {
+    let configuration = configuration::read(&bench.subject.root)?;
+    bench.heed(&configuration.wishes())?;
+    let outcome = match search(&mut bench, plan(flags, configuration.accept, campaign_file), &progress, human)
+    {
         Ok(outcome) => outcome,
         Err(_) if interrupted() => return Ok(cut_short()),
         Err(error) => return Err(error.into()),

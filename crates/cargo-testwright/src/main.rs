@@ -1,6 +1,6 @@
 //! `cargo testwright`: flags in, exit code out. What happens in between is `testwright-engine`'s.
 
-mod accepted;
+mod configuration;
 mod exit;
 mod flags;
 mod generate;

@@ -21,6 +21,7 @@ pub mod search;
 mod seen_before;
 pub mod suite;
 mod unsafe_code;
+pub mod wishes;
 pub mod workbench;
 
 pub use campaign::{Campaign, Outcome, Plan};

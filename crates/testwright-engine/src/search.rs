@@ -196,7 +196,9 @@ impl<'a> Search<'a> {
         let binary = stages[0].get().ok_or_else(|| EngineError::Internal("no worker to start".to_owned()))?;
         let worker = start_worker(&binary, scratch, job, stages[0].variant)?;
         let novelty = if plan.strategy == Strategy::BottomUp { Novelty::Off } else { Novelty::Fingerprint };
-        let mut maker = Maker::new(operations, &bench.usable).with_dictionary(bench.dictionary.clone());
+        let mut maker = Maker::new(operations, &bench.usable)
+            .with_dictionary(bench.dictionary.clone())
+            .with_wishes(&bench.wishes);
         if let Some(goals) = &bench.goals {
             maker = maker.with_goals(goals);
         }
@@ -221,7 +223,7 @@ impl<'a> Search<'a> {
             ),
             bank: Bank::default(),
             spare: Vec::new(),
-            pool: Pool::new(operations.types.len(), novelty),
+            pool: Pool::new(operations.types.len(), novelty).indifferent_to(&bench.wishes.without_novelty),
             before: SeenBefore::default(),
             learned: Learned { choice: Choice::of(operations), ..Learned::default() },
             due,

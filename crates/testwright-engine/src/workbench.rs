@@ -17,6 +17,7 @@ use testwright_model::{Api, OpId};
 use testwright_wire::layout::ability;
 
 use crate::EngineError;
+use crate::wishes::{Resolved, Wishes};
 
 /// Values of more bytes are not made: to move one costs as much as thousands of calls.
 const LARGE: u32 = 32 << 10;
@@ -33,6 +34,8 @@ pub struct Workbench {
     pub usable: HashSet<OpId>,
     /// Those of the subject's that the search is about; `None`: all of them.
     pub goals: Option<HashSet<OpId>>,
+    /// What the crate's author wants of the search.
+    pub wishes: Resolved,
     pub callables: Vec<CallableFact>,
     pub skipped: Vec<Skipped>,
     pub foreign: Vec<String>,
@@ -144,6 +147,7 @@ pub fn prepare(
         operations,
         usable,
         goals: None,
+        wishes: Resolved::default(),
         callables,
         skipped: api.skipped.clone(),
         foreign: source.foreign,
@@ -250,6 +254,12 @@ impl Workbench {
         let left = goals.len();
         self.goals = Some(goals);
         left
+    }
+
+    /// Takes over what the crate's author wants of the search.
+    pub fn heed(&mut self, wishes: &Wishes) -> Result<(), EngineError> {
+        self.wishes = wishes.resolve(&self.operations, &self.usable)?;
+        Ok(())
     }
 
     /// Starts a worker and takes over what the compiler told it about the types. Operations that make very large values

@@ -25,6 +25,8 @@ use choice::Choice;
 use draft::{Draft, Fresh, Proposal};
 use pool::Pool;
 
+use crate::wishes::Resolved;
+
 /// What the strategy knows of the operations.
 #[derive(Debug)]
 pub struct Maker<'a> {
@@ -43,6 +45,7 @@ pub struct Maker<'a> {
     families: Vec<Vec<OpId>>,
     others: Vec<OpId>,
     dictionary: Dictionary,
+    wishes: Resolved,
     /// Integers stay small, so that no capacity or length asked for costs more than the call.
     modest: bool,
 }
@@ -117,6 +120,7 @@ impl<'a> Maker<'a> {
             families: Vec::new(),
             others: Vec::new(),
             dictionary: Dictionary::default(),
+            wishes: Resolved::default(),
             modest: false,
         };
         let mut ids: Vec<OpId> = usable.iter().copied().collect();
@@ -151,6 +155,25 @@ impl<'a> Maker<'a> {
     pub fn with_dictionary(mut self, dictionary: Dictionary) -> Self {
         self.dictionary = dictionary;
         self
+    }
+
+    /// As the crate's author wants it.
+    #[must_use]
+    pub fn with_wishes(mut self, wishes: &Resolved) -> Self {
+        for (ty, makers) in &wishes.factories {
+            self.makers[*ty].clone_from(makers);
+        }
+        self.wishes = wishes.clone();
+        self
+    }
+
+    /// An empty draft, but for the calls that come before all others.
+    fn draft(&self, means: &mut Means<'_>) -> Draft<'a> {
+        let mut draft = Draft::new(self.operations);
+        for op in &self.wishes.setup {
+            self.call(&mut draft, means, *op, DEPTH);
+        }
+        draft
     }
 
     /// A text that the crate itself made.
@@ -262,7 +285,7 @@ impl<'a> Maker<'a> {
     ) -> Option<Sequence> {
         let (choice, mut bank) = (Choice::new(self.operations.operations.len()), Bank::default());
         let mut means = Means { rng, bank: &mut bank, choice: &choice, pool: None, spare: &mut Vec::new() };
-        let mut draft = Draft::new(self.operations);
+        let mut draft = self.draft(&mut means);
         self.walk(&mut draft, &mut means, length);
         if let Some(goal) = goal {
             (0..20).find_map(|_| self.call(&mut draft, &mut means, goal, DEPTH))?;
@@ -285,7 +308,7 @@ impl<'a> Maker<'a> {
 
     /// A sequence from nothing, a random walk.
     pub fn propose_walk(&self, means: &mut Means<'_>) -> Option<Proposal> {
-        let mut draft = Draft::new(self.operations);
+        let mut draft = self.draft(means);
         let length = means.rng.random_range(1..=16);
         self.walk(&mut draft, means, length);
         (draft.calls > 0).then(|| draft.propose())
@@ -293,7 +316,7 @@ impl<'a> Maker<'a> {
 
     /// A proposal that begins with `goal`, or with an operation that is due.
     pub fn propose(&self, means: &mut Means<'_>, goal: Option<OpId>) -> Option<Proposal> {
-        let mut draft = Draft::new(self.operations);
+        let mut draft = self.draft(means);
         let first = goal.unwrap_or_else(|| self.pick(means));
         self.call(&mut draft, means, first, DEPTH)?;
         let mut more = 0;
@@ -603,6 +626,7 @@ impl<'a> Maker<'a> {
                     Literal::Bytes(bytes) if means.bank.is_full() => {
                         Literal::Bytes(means.bank.any(means.rng).map_or(bytes, <[u8]>::to_vec))
                     }
+                    Literal::Int(value) => Literal::Int(self.wishes.clamp(value)),
                     other => other,
                 }
             }

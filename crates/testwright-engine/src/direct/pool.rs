@@ -79,6 +79,8 @@ pub struct Pool {
     len: usize,
     known: HashSet<u64>,
     novelty: Novelty,
+    /// Types whose values all count as new.
+    indifferent: HashSet<TypeId>,
 }
 
 /// Values of one type that are kept at most.
@@ -99,7 +101,15 @@ impl Pool {
             len: 0,
             known: HashSet::new(),
             novelty,
+            indifferent: HashSet::new(),
         }
+    }
+
+    /// All values of these types count as new.
+    #[must_use]
+    pub fn indifferent_to(mut self, types: &HashSet<TypeId>) -> Self {
+        self.indifferent.clone_from(types);
+        self
     }
 
     /// How many values are offered.
@@ -118,7 +128,7 @@ impl Pool {
 
     /// Whether a value with this fingerprint is worth keeping; remembers it.
     pub fn is_new(&mut self, ty: TypeId, fingerprint: u64, rng: &mut Xoshiro256PlusPlus) -> bool {
-        let off = self.novelty == Novelty::Off;
+        let off = self.novelty == Novelty::Off || self.indifferent.contains(&ty);
         if fingerprint == 0 {
             return off || self.offered[ty.0 as usize] < BLIND || rng.random_ratio(1, 64);
         }
