@@ -66,6 +66,8 @@ pub struct Interpreter {
     types: &'static [Type],
     progress: &'static Progress,
     literals: Literals,
+    #[cfg(testwright_asan)]
+    copies: crate::sanitizer::Copies,
     arena: Arena,
     values: *mut Value,
     count: usize,
@@ -104,6 +106,8 @@ impl Interpreter {
             types,
             progress,
             literals,
+            #[cfg(testwright_asan)]
+            copies: crate::sanitizer::Copies::default(),
             arena: Arena::new()?,
             values: libc::reserve(MAX_VALUES * size_of::<Value>())?.cast(),
             count: 0,
@@ -337,7 +341,7 @@ impl Interpreter {
         Ok(takes)
     }
 
-    unsafe fn literal(&self, words: *const u16, text: bool) -> Result<&'static [u8], Refused> {
+    unsafe fn literal(&mut self, words: *const u16, text: bool) -> Result<&'static [u8], Refused> {
         let offset = words.cast::<u32>().read_unaligned() as usize;
         let length = words.add(2).cast::<u32>().read_unaligned() as usize;
         if offset + length > self.literals.bytes {
@@ -347,6 +351,8 @@ impl Interpreter {
         if text && core::str::from_utf8(bytes).is_err() {
             return Err(Refused);
         }
+        #[cfg(testwright_asan)]
+        let bytes = self.copies.of(bytes);
         Ok(bytes)
     }
 

@@ -35,6 +35,8 @@ pub struct Maker<'a> {
     makers: ByType<Vec<OpId>>,
     /// Operations that take a value of the type or a borrow of one.
     takers: ByType<Vec<OpId>>,
+    /// Of the makers, those that turn a text or byte string that is written out into a value: what has structure comes from there.
+    from_text: ByType<Vec<OpId>>,
     /// How many steps it takes at least to make a value; [`NEVER`] if nothing makes one.
     cost: ByType<u32>,
     /// Whether values of the type can be written out.
@@ -114,6 +116,7 @@ impl<'a> Maker<'a> {
             operations,
             makers: ByType::new(operations, Vec::new()),
             takers: ByType::new(operations, Vec::new()),
+            from_text: ByType::new(operations, Vec::new()),
             cost: ByType::new(operations, NEVER),
             literals,
             references,
@@ -162,6 +165,7 @@ impl<'a> Maker<'a> {
     pub fn with_wishes(mut self, wishes: &Resolved) -> Self {
         for (ty, makers) in &wishes.factories {
             self.makers[*ty].clone_from(makers);
+            self.from_text[*ty].retain(|op| makers.contains(op));
         }
         self.wishes = wishes.clone();
         self
@@ -249,6 +253,26 @@ impl<'a> Maker<'a> {
         }
         for id in ids {
             self.makers[self.operations.get(*id).result].push(*id);
+        }
+        let is_text = |ty: &Ty| match ty {
+            Ty::Ref { to, .. } => match &**to {
+                Ty::Slice(of) => **of == Ty::Prim(Prim::U8),
+                other => *other == Ty::Str,
+            },
+            _ => false,
+        };
+        for (makers, from_text) in self.makers.0.iter().zip(&mut self.from_text.0) {
+            from_text.extend(makers.iter().filter(|id| {
+                let mut params = self.operations.get(**id).params.iter();
+                let only = params.next().filter(|_| params.next().is_none());
+                only.is_some_and(|only| {
+                    let written = self.references[only.ty].iter().any(|(ty, _)| self.literals[*ty]);
+                    let of_reference = only.take == Take::Shared
+                        && written
+                        && is_text(&Ty::reference(self.operations.ty(only.ty).clone()));
+                    self.literals[only.ty] && is_text(self.operations.ty(only.ty)) || of_reference
+                })
+            }));
         }
         for makers in &mut self.makers.0 {
             let total = |id: &OpId| {
@@ -639,7 +663,12 @@ impl<'a> Maker<'a> {
             return None;
         }
         // Near the bottom only the cheapest ways lead anywhere.
-        let choices = if depth < 4 { &makers[..makers.len().min(2)] } else { makers };
+        let from_text = &self.from_text[ty];
+        let choices = match depth {
+            _ if !from_text.is_empty() && means.rng.random_bool(0.5) => from_text,
+            0..4 => &makers[..makers.len().min(2)],
+            _ => &makers[..],
+        };
         for _ in 0..3 {
             let op = *choices.choose(means.rng)?;
             if means.choice.dares(op, means.rng) {
