@@ -348,12 +348,32 @@ impl<'a> Maker<'a> {
             more += 1;
             let next = if means.rng.random_bool(0.8) { self.follow(&draft, means) } else { None };
             let next = next.unwrap_or_else(|| self.pick(means));
+            if means.rng.random_ratio(1, 10) {
+                self.end(&mut draft, means);
+            }
             self.call(&mut draft, means, next, DEPTH);
         }
         if means.rng.random_ratio(1, 8) {
             self.repeat(&mut draft, means);
         }
         Some(draft.propose())
+    }
+
+    /// Drops a value, or now and then forgets it: what was made from it, or lent by it, has to bear that.
+    fn end(&self, draft: &mut Draft<'a>, means: &mut Means<'_>) {
+        let (mut chosen, mut seen) = (None, 0);
+        for (value, ty) in draft.ledger.alive() {
+            if self.operations.abilities(ty).needs_drop {
+                seen += 1;
+                if means.rng.random_ratio(1, seen) {
+                    chosen = Some(value);
+                }
+            }
+        }
+        if let Some(value) = chosen {
+            let step = if means.rng.random_ratio(1, 6) { Step::Forget(value) } else { Step::Drop(value) };
+            draft.take(step, means.bank);
+        }
     }
 
     /// An operation of the subject: of a few drawn ones, that which has been exercised least for what it brought.
