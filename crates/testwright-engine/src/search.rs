@@ -120,6 +120,9 @@ const STEADINESS: u64 = 16;
 /// Sequences of a batch that are compared, at most: under a time budget batches start small, and each fresh process is time lost.
 const COMPARED: usize = 6;
 const COMPARED_UNTIMED: usize = 60;
+/// Sequences with state that outlives them, run in a process of their own each: so many of a batch at least, and not many more,
+/// because a process costs as much as a hundred sequences.
+const ISOLATED: usize = 4;
 /// One batch in so many is looked at closely: texts of results.
 const CLOSE: u64 = 40;
 /// Merits fade after so many batches.
@@ -401,15 +404,18 @@ impl<'a> Search<'a> {
 
     fn run_batch(&mut self, proposals: &[Proposal], purpose: Purpose) -> Result<(), EngineError> {
         let counts = purpose == Purpose::Search;
-        let counted = if counts { proposals.len() as u64 } else { 0 };
-        self.executions += counted;
-        let before = self.progress.sequences.fetch_add(counted, Ordering::Relaxed);
         let stateful = &self.learned.stateful;
         let isolated = |proposal: &Proposal| {
             !stateful.is_empty() && calls(&proposal.sequence()).any(|op| stateful.contains(&op))
         };
-        let (fresh, usual): (Vec<&Proposal>, Vec<&Proposal>) =
+        let (mut fresh, usual): (Vec<&Proposal>, Vec<&Proposal>) =
             proposals.iter().partition(|proposal| isolated(proposal));
+        if counts {
+            fresh.truncate(ISOLATED.max(proposals.len() / 32));
+        }
+        let counted = if counts { (fresh.len() + usual.len()) as u64 } else { 0 };
+        self.executions += counted;
+        let before = self.progress.sequences.fetch_add(counted, Ordering::Relaxed);
         let mut number = if counts { before } else { self.past.totals.executions };
         for (part, isolated) in [(usual, false), (fresh, true)] {
             if part.is_empty() {
