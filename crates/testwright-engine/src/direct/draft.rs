@@ -14,6 +14,8 @@ use super::pool::{Entry, Piece};
 
 /// Values that a sequence makes at most: their numbers must fit into the worker's code.
 const MOST_VALUES: u32 = 16_000;
+/// How deep drops that need other drops before them are followed.
+const DROPS_OF_DROPS: u32 = 6;
 /// Values that are kept in view.
 const VIEW: usize = 24;
 
@@ -118,6 +120,11 @@ impl<'a> Draft<'a> {
 
     /// Appends a step, after the drops that it needs.
     pub fn take(&mut self, step: Step, bank: &mut Bank) -> Option<ValueId> {
+        self.take_after(step, bank, DROPS_OF_DROPS)
+    }
+
+    /// `left`: values that hold each other would have to be dropped one before the other, for ever.
+    fn take_after(&mut self, step: Step, bank: &mut Bank, left: u32) -> Option<ValueId> {
         if self.ledger.made() >= MOST_VALUES {
             return None;
         }
@@ -129,10 +136,14 @@ impl<'a> Draft<'a> {
             Ok(drops) if encoded => {
                 self.words.truncate(start.0);
                 self.places.truncate(start.1);
+                let left = left.checked_sub(1)?;
                 for value in drops {
-                    self.take(Step::Drop(value), bank)?;
+                    // One drop may end others.
+                    if self.ledger.is_alive(value) {
+                        self.take_after(Step::Drop(value), bank, left)?;
+                    }
                 }
-                return self.take(step, bank);
+                return self.take_after(step, bank, left);
             }
             _ => {
                 self.words.truncate(start.0);
@@ -169,6 +180,7 @@ impl<'a> Draft<'a> {
                 }
             }
             Step::Literal { ty, value } => return self.literal(*ty, value, bank),
+            Step::Drop(value) | Step::Forget(value) if !self.ledger.is_alive(*value) => return false,
             Step::Drop(value) => {
                 self.words.push(code::DROP);
                 self.value_word(*value, 0);
