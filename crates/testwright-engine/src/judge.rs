@@ -7,7 +7,7 @@
 use testwright_execute::{Ending, Execution, Phase};
 use testwright_model::operation::{Operation, Operations, Origin};
 use testwright_model::sequence::{Sequence, Step};
-use testwright_model::{Literal, OpId};
+use testwright_model::{Literal, OpId, Prim, Ty};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -118,6 +118,7 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
     let tier = match tier {
         _ if broken_promise(operation, &file, &message) => Tier::Bug,
         Tier::Bug if is_arithmetic(&operation.path, &message) => Tier::UndocumentedPanic,
+        Tier::Bug if class == "index" && is_namesake(operations, operation) => Tier::UndocumentedPanic,
         tier => tier,
     };
     let inside = !file.is_empty() && !file.starts_with("/rustc/");
@@ -244,6 +245,33 @@ fn is_arithmetic(path: &str, message: &str) -> bool {
     let divides = ["div", "rem", "mod", "gcd", "lcm", "recip", "inv"].iter().any(|part| name.contains(part));
     let by_zero = message.ends_with("divide by zero") || message.ends_with("a divisor of zero");
     is_operator && (by_zero || message.ends_with("overflow")) || divides && by_zero
+}
+
+/// Whether the operation is called as one of std's that panics when an index or a length does not fit, and takes such a thing: its
+/// callers know what to expect, though the documentation should say it.
+fn is_namesake(operations: &Operations, operation: &Operation) -> bool {
+    const NAMES: [&str; 12] = [
+        "copy_from_slice",
+        "clone_from_slice",
+        "swap",
+        "swap_with_slice",
+        "split_at",
+        "split_at_mut",
+        "split_off",
+        "rotate_left",
+        "rotate_right",
+        "insert",
+        "remove",
+        "swap_remove",
+    ];
+    let name = operation.path.rsplit("::").next().unwrap_or("");
+    let places = |ty: &Ty| match ty {
+        Ty::Prim(prim) => *prim == Prim::Usize,
+        Ty::Ref { to, .. } => matches!(**to, Ty::Slice(_)),
+        Ty::Slice(_) => true,
+        _ => false,
+    };
+    NAMES.contains(&name) && operation.params.iter().any(|param| places(operations.ty(param.ty)))
 }
 
 /// An assertion that is not about an argument is about the library's own state.
