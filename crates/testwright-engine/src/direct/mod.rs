@@ -274,6 +274,21 @@ impl<'a> Maker<'a> {
                 })
             }));
         }
+        // And what is made from such a value in turn, as a reader from a vector of bytes.
+        for ty in 0..self.makers.0.len() {
+            let of_made = |id: &OpId| match self.operations.get(*id).params.as_slice() {
+                [only] => {
+                    only.take == Take::Value
+                        && only.ty.0 as usize != ty
+                        && !self.from_text[only.ty].is_empty()
+                }
+                _ => false,
+            };
+            if self.from_text.0[ty].is_empty() {
+                let further: Vec<OpId> = self.makers.0[ty].iter().copied().filter(of_made).collect();
+                self.from_text.0[ty] = further;
+            }
+        }
         for makers in &mut self.makers.0 {
             let total = |id: &OpId| {
                 self.operations.get(*id).params.iter().fold(1u32, |sum, param| {
@@ -509,14 +524,28 @@ impl<'a> Maker<'a> {
         classes: &mut u64,
         depth: u32,
     ) -> Option<Arg> {
-        let literal = self.literals[self.operations.get(op).params[index].ty];
+        let ty = self.operations.get(op).params[index].ty;
+        let (literal, textual) = (self.literals[ty], !self.from_text[ty].is_empty());
         // Literals are cheap: mostly take a new one.
-        if means.rng.random_bool(if literal { 0.3 } else { 0.8 }) {
+        if means.rng.random_bool(if literal {
+            0.3
+        } else if textual {
+            0.6
+        } else {
+            0.8
+        }) {
             if let Some(arg) = self.find(draft, means, op, index, others) {
                 return Some(arg);
             }
         }
-        if !literal || means.rng.random_ratio(1, 12) {
+        let pools = if literal {
+            0.08
+        } else if textual {
+            0.6
+        } else {
+            1.0
+        };
+        if means.rng.random_bool(pools) {
             if let Some(arg) = self.pooled(draft, means, op, index) {
                 return Some(arg);
             }
