@@ -31,6 +31,8 @@ pub struct Suite {
     pub cover: Option<Cover>,
 }
 
+/// Bytes that the sequence of a test may allocate in all.
+const MODEST: u64 = 16 << 20;
 /// Sequences of the corpus that are looked at, at most; later ones reached ever less.
 const CORPUS: usize = 3000;
 /// Candidates that are run to shorten one test.
@@ -372,7 +374,9 @@ impl Lab<'_> {
                         *sum = sum.saturating_add(*count);
                     }
                 }
-                let completed = pure && execution.ending == Ending::Completed;
+                // What asks for much memory gets it in one place and not in another.
+                let modest = execution.allocated <= MODEST;
+                let completed = pure && modest && execution.ending == Ending::Completed;
                 all.push(completed.then(|| self.regions.reached(&counts)));
             }
         }

@@ -126,6 +126,7 @@ mod counting {
         let block = if fits { allocate() } else { core::ptr::null_mut() };
         if block.is_null() {
             note_refusal(more);
+            TOTAL.fetch_add(more as u64, Relaxed);
         } else {
             LIVE.fetch_add(more as u64, Relaxed);
             TOTAL.fetch_add(more as u64, Relaxed);

@@ -143,6 +143,8 @@ impl Heap {
         let (address, fresh) = self.state.with(|state| {
             let live = self.live.load(Relaxed) + size as u64;
             if live > self.limit.load(Relaxed) {
+                // A demand that is refused counts as work: without a limit it would be.
+                self.total.store(self.total.load(Relaxed).saturating_add(size as u64), Relaxed);
                 return (0, false);
             }
             let Some((start, fresh)) = state.piece(class, piece) else { return (0, false) };
