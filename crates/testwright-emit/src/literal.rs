@@ -39,13 +39,32 @@ pub fn text(ty: &Ty, value: &Literal, typed: bool) -> String {
                 if typed { format!("{digits}_{name}") } else { digits }
             }
         }
-        Literal::Str(value) => format!("{value:?}"),
+        Literal::Str(value) => match repetition(value) {
+            // Leaked, because whatever is made from a literal may keep it.
+            Some((unit, times)) => {
+                let made = format!("{unit:?}.repeat({times}).leak()");
+                if typed { format!("&*{made}") } else { made }
+            }
+            None => format!("{value:?}"),
+        },
         Literal::Bytes(value) => {
             let text =
                 if value.is_empty() { "b\"\"".to_owned() } else { format!("b\"{}\"", value.escape_ascii()) };
             if typed { format!("&{text}[..]") } else { text }
         }
     }
+}
+
+/// A long text as a short one that is repeated, if it is.
+fn repetition(text: &str) -> Option<(&str, usize)> {
+    const LONG: usize = 300;
+    const UNIT: usize = 16;
+    let unit = (1..=UNIT).filter(|length| text.is_char_boundary(*length)).find(|length| {
+        text.len() > LONG
+            && text.len() % length == 0
+            && text.as_bytes()[*length..] == text.as_bytes()[..text.len() - length]
+    })?;
+    Some((&text[..unit], text.len() / unit))
 }
 
 pub fn int(prim: Prim, value: i128, typed: bool) -> String {
@@ -67,4 +86,20 @@ pub fn int(prim: Prim, value: i128, typed: bool) -> String {
         return format!("{name}::MAX");
     }
     if typed { format!("{unsigned}_{name}") } else { unsigned.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_repetition_is_written_as_one() {
+        let text = |value: &str, typed| super::text(&Ty::Str, &Literal::Str(value.to_owned()), typed);
+        assert_eq!(text(&"<a>".repeat(20_000), false), r#""<a>".repeat(20000).leak()"#);
+        assert_eq!(text(&"<a>".repeat(20_000), true), r#"&*"<a>".repeat(20000).leak()"#);
+        assert_eq!(text("aaaa", false), r#""aaaa""#);
+        assert_eq!(text(&"é".repeat(400), false), r#""é".repeat(400).leak()"#);
+        let uneven = "ab".repeat(200) + "a";
+        assert_eq!(text(&uneven, false), format!("{uneven:?}"));
+    }
 }

@@ -50,11 +50,8 @@ pub fn settle(
     let mut found = Found::default();
     let mut failures = failures;
     failures.sort_by(|a, b| {
-        (a.failure.tier, a.at_execution, a.failure.key()).cmp(&(
-            b.failure.tier,
-            b.at_execution,
-            b.failure.key(),
-        ))
+        let rank = |seen: &Seen| (seen.failure.tier, seen.failure.severity(), seen.at_execution);
+        (rank(a), a.failure.key()).cmp(&(rank(b), b.failure.key()))
     });
     if failures.is_empty() {
         return Ok(found);

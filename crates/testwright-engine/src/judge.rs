@@ -45,6 +45,15 @@ impl Tier {
 }
 
 impl Failure {
+    /// The lower, the worse: what breaks memory or ends the process comes before panics.
+    pub fn severity(&self) -> u8 {
+        match self.class {
+            "memory" => 0,
+            "abort" | "stack-overflow" => 1,
+            _ => 2,
+        }
+    }
+
     /// Failures with the same key are one finding.
     pub fn key(&self) -> (String, String, String, u32) {
         (self.class.to_owned(), self.operation.clone(), self.file.clone(), self.line)

@@ -162,7 +162,7 @@ impl Choice {
                 .wasteful
                 .get(&(self.callables[op.0 as usize], argument))
                 .is_some_and(|from| *from <= class)
-            && rng.random_bool(0.98)
+            && rng.random_bool(if AFFORDABLE.contains(&class) { 0.85 } else { 0.98 })
         {
             return true;
         }
@@ -176,6 +176,8 @@ pub fn class_bits(argument: usize, literal: &Literal) -> u64 {
     if argument < ARGUMENTS as usize { u64::from(class(literal)) << (8 * argument) } else { 0 }
 }
 
+/// Classes of numbers up to 2^19: deep recursion and long loops show there, at a price that can be paid now and then.
+const AFFORDABLE: std::ops::RangeInclusive<u8> = 31..=33;
 /// Classes of numbers from 2^14 on.
 const LARGE: std::ops::RangeInclusive<u8> = 31..=88;
 

@@ -9,6 +9,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::piece::Piece;
 
 const UNITS: [&str; 14] = ["(", "[", "{", "<", "<a>", "-", "!", "a", "0", "/", "../", " ", "é", "\n"];
+/// So many of them stand first among those that are repeated often.
+const USUAL: usize = 7;
 /// Deep ones are long, so there are few different ones: whoever keeps every literal can.
 const MOST_DEEP: usize = 32;
 /// Enough for a parser that recurses at each unit to run out of stack.
@@ -22,7 +24,7 @@ pub struct Nested {
 
 impl Nested {
     pub fn new(pieces: &[Piece]) -> Self {
-        let mut units: Vec<&str> = UNITS[..7].to_vec();
+        let mut units: Vec<&str> = UNITS[..USUAL].to_vec();
         // The beginnings of strings are where their nesting begins.
         for piece in pieces {
             for length in [1, 2, 3] {
@@ -39,8 +41,11 @@ impl Nested {
 
     pub fn draw(&self, piece: Option<&Piece>, rng: &mut Xoshiro256PlusPlus) -> String {
         let generic = UNITS.choose(rng).unwrap_or(&"(");
-        if rng.random_range(0..128u32) == 0 {
-            return self.deep.choose(rng).map_or_else(String::new, |unit| unit.repeat(DEEP));
+        if rng.random_range(0..24u32) == 0 {
+            // Half of the time what opens something in most languages.
+            let usual = self.deep.len().min(USUAL);
+            let units = if rng.random() { &self.deep[..usual] } else { &self.deep[..] };
+            return units.choose(rng).map_or_else(String::new, |unit| unit.repeat(DEEP));
         }
         let times = rng.random_range(2..=64);
         match piece {
