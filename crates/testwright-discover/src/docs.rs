@@ -88,6 +88,11 @@ fn panics_sentence(text: &str) -> Option<String> {
 }
 
 fn announces_panic(sentence: &str) -> bool {
+    // "***Panics*** `index` is out of bounds", as a label.
+    let label = sentence.split_whitespace().next().unwrap_or("");
+    if label.starts_with(['*', '_']) && label.trim_matches(['*', '_', ':']).eq_ignore_ascii_case("panics") {
+        return true;
+    }
     let plain = sentence.to_lowercase().replace(['*', '`', '_', '[', ']'], "");
     let words: Vec<&str> = plain
         .split_whitespace()
@@ -159,6 +164,10 @@ mod tests {
             Some("If `i` is\nlarge.\nlet x = 1;".replace("let x = 1;", "# let x = 1;").as_str()),
         );
         panics("Adds an edge. **Panics** if `a` is unknown. More.", Some("**Panics** if `a` is unknown."));
+        panics(
+            "Inserts. ***Panics*** `index` is out of bounds.",
+            Some("***Panics*** `index` is out of bounds."),
+        );
         panics("This will panic on\noverflow.", Some("This will panic on overflow."));
         panics("Never panics when called.", None);
         panics("If the closure panics, the map is left as it was.", None);
