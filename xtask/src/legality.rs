@@ -128,9 +128,11 @@ fn propose(bench: &Workbench, wanted: usize, seed: u64) -> (Vec<Sequence>, usize
     }
     let (choice, mut bank) =
         (direct::choice::Choice::new(bench.operations.operations.len()), Bank::default());
+    let mut spare = Vec::new();
     let mut pool = Pool::new(bench.operations.types.len(), Novelty::Off);
     while sequences.len() < wanted {
-        let mut means = Means { rng: &mut rng, bank: &mut bank, choice: &choice, pool: Some(&pool) };
+        let mut means =
+            Means { rng: &mut rng, bank: &mut bank, choice: &choice, pool: Some(&pool), spare: &mut spare };
         let Some(proposal) = maker.propose(&mut means, None) else { continue };
         // Long programs say no more about the rules, and take the compiler's time.
         if proposal.entry.calls > 60 {

@@ -61,7 +61,7 @@ fn repetition(text: &str) -> Option<(&str, usize)> {
     const UNIT: usize = 16;
     let unit = (1..=UNIT).filter(|length| text.is_char_boundary(*length)).find(|length| {
         text.len() > LONG
-            && text.len() % length == 0
+            && text.len().is_multiple_of(*length)
             && text.as_bytes()[*length..] == text.as_bytes()[..text.len() - length]
     })?;
     Some((&text[..unit], text.len() / unit))
@@ -94,12 +94,12 @@ mod tests {
 
     #[test]
     fn a_long_repetition_is_written_as_one() {
-        let text = |value: &str, typed| super::text(&Ty::Str, &Literal::Str(value.to_owned()), typed);
-        assert_eq!(text(&"<a>".repeat(20_000), false), r#""<a>".repeat(20000).leak()"#);
-        assert_eq!(text(&"<a>".repeat(20_000), true), r#"&*"<a>".repeat(20000).leak()"#);
-        assert_eq!(text("aaaa", false), r#""aaaa""#);
-        assert_eq!(text(&"é".repeat(400), false), r#""é".repeat(400).leak()"#);
+        let written = |value: &str, typed| text(&Ty::Str, &Literal::Str(value.to_owned()), typed);
+        assert_eq!(written(&"<a>".repeat(20_000), false), r#""<a>".repeat(20000).leak()"#);
+        assert_eq!(written(&"<a>".repeat(20_000), true), r#"&*"<a>".repeat(20000).leak()"#);
+        assert_eq!(written("aaaa", false), r#""aaaa""#);
+        assert_eq!(written(&"é".repeat(400), false), r#""é".repeat(400).leak()"#);
         let uneven = "ab".repeat(200) + "a";
-        assert_eq!(text(&uneven, false), format!("{uneven:?}"));
+        assert_eq!(written(&uneven, false), format!("{uneven:?}"));
     }
 }

@@ -62,6 +62,8 @@ impl Failure {
 
 /// A literal from which on a demand for memory is our own doing.
 const ABSURD: i128 = 1 << 16;
+/// The same where memory may grow with the square of the number.
+const ABSURD_MEMORY: i128 = 1 << 9;
 
 pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution) -> Verdict {
     let (class, message, file, line) = match execution.ending {
@@ -99,10 +101,12 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
         return Verdict::Illegal("no operation to blame");
     };
     let operation = operations.get(op);
-    if class == "hang" && asks_for_much(sequence, step) {
+    if class == "hang" && asks_for_much(sequence, step, ABSURD) {
         return Verdict::Illegal("absurd demand for time");
     }
-    if class == "out-of-memory" && (operation.origin == Origin::Std || asks_for_much(sequence, step)) {
+    if class == "out-of-memory"
+        && (operation.origin == Origin::Std || asks_for_much(sequence, step, ABSURD_MEMORY))
+    {
         return Verdict::Illegal("absurd demand for memory");
     }
     let message = steady(&message);
@@ -125,6 +129,8 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
     }
     let (class, tier) = classify(&message);
     let tier = match tier {
+        _ if promises(operation) => Tier::Bug,
+        _ if is_made_up(sequence, step, &message) => Tier::UndocumentedPanic,
         _ if broken_promise(operation, &file, &message) => Tier::Bug,
         Tier::Bug if is_arithmetic(&operation.path, &message) => Tier::UndocumentedPanic,
         Tier::Bug if class == "index" && is_namesake(operations, operation) => Tier::UndocumentedPanic,
@@ -167,7 +173,9 @@ fn excused(
     if indexes && class != "overflow" {
         return Some("documented panic");
     }
-    if message == "capacity overflow" || (message.contains("capacity") && asks_for_much(sequence, step)) {
+    if message == "capacity overflow"
+        || (message.contains("capacity") && asks_for_much(sequence, step, ABSURD))
+    {
         return Some("absurd demand for memory");
     }
     None
@@ -231,17 +239,31 @@ fn speaks_of(said: &str, class: &str) -> bool {
     }
 }
 
-/// Whether an explicit panic is worse than one that is only not documented.
-fn broken_promise(operation: &Operation, file: &str, message: &str) -> bool {
+/// Whether the name says that failure is a result.
+fn promises(operation: &Operation) -> bool {
     let name = operation.path.rsplit("::").next().unwrap_or("");
-    // The name says that failure is a result.
-    let promises = ["checked_", "try_", "saturating_", "wrapping_", "overflowing_"]
+    ["checked_", "try_", "saturating_", "wrapping_", "overflowing_"]
         .iter()
         .any(|prefix| name.starts_with(prefix))
-        || matches!(name, "from_str" | "try_from" | "try_into");
+        || matches!(name, "from_str" | "try_from" | "try_into")
+}
+
+/// Whether an explicit panic is worse than one that is only not documented.
+fn broken_promise(operation: &Operation, file: &str, message: &str) -> bool {
     // A dependency was called in a way that it does not allow.
     let of_dependency = file.contains("/registry/src/");
-    promises || of_dependency || is_own_assertion(operation, message)
+    of_dependency || is_own_assertion(operation, message)
+}
+
+/// Whether the index that the message complains of was written out by the caller, who had it from nowhere: no container
+/// promises to hold something there, though its documentation should say what happens.
+fn is_made_up(sequence: &Sequence, step: usize, message: &str) -> bool {
+    let index = message.split("index ").skip(1).find_map(|rest| {
+        let rest = rest.strip_prefix("is ").unwrap_or(rest);
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        rest[..digits].parse::<i128>().ok()
+    });
+    index.is_some_and(|index| any_literal(sequence, step, |value| value == index))
 }
 
 /// Whether an operator of a number-like type does what the same operator does on integers: overflows, or divides by a zero
@@ -378,7 +400,12 @@ fn is_of_subject(operations: &Operations, sequence: &Sequence, step: usize) -> b
 }
 
 /// Whether a literal that the step's arguments are made of is absurdly large.
-fn asks_for_much(sequence: &Sequence, step: usize) -> bool {
+fn asks_for_much(sequence: &Sequence, step: usize, absurd: i128) -> bool {
+    any_literal(sequence, step, |value| value >= absurd || value < 0)
+}
+
+/// Whether a number that the step's arguments are made of is such a one.
+fn any_literal(sequence: &Sequence, step: usize, is_it: impl Fn(i128) -> bool) -> bool {
     let mut open = vec![step];
     let mut seen = std::collections::HashSet::new();
     while let Some(index) = open.pop() {
@@ -386,9 +413,7 @@ fn asks_for_much(sequence: &Sequence, step: usize) -> bool {
             continue;
         }
         match &sequence.steps[index] {
-            Step::Literal { value: Literal::Int(value), .. } if *value >= ABSURD || *value < 0 => {
-                return true;
-            }
+            Step::Literal { value: Literal::Int(value), .. } if is_it(*value) => return true,
             other => open.extend(other.uses().iter().map(|value| value.0 as usize)),
         }
     }
@@ -414,6 +439,7 @@ fn steady(message: &str) -> String {
 mod tests {
     use super::*;
     use testwright_model::operation::{Flow, Form, Param, Take, TypeId};
+    use testwright_model::sequence::{Arg, How, ValueId};
 
     fn operation(path: &str, params: &[&str]) -> Operation {
         let param = |name: &&str| Param {
@@ -447,10 +473,9 @@ mod tests {
 
     #[test]
     fn names_and_dependencies_promise_more() {
-        let checked = operation("NaiveDate::checked_add_days", &["self", "days"]);
-        assert!(broken_promise(&checked, "src/lib.rs", "out of bounds"));
-        let parse = operation("<Fraction as FromStr>::from_str", &["text"]);
-        assert!(broken_promise(&parse, "src/lib.rs", "denominator == 0"));
+        assert!(promises(&operation("NaiveDate::checked_add_days", &["self", "days"])));
+        assert!(promises(&operation("<Fraction as FromStr>::from_str", &["text"])));
+        assert!(!promises(&operation("Fraction::new", &["numerator"])));
         let plain = operation("Fraction::new", &["numerator"]);
         assert!(broken_promise(
             &plain,
@@ -475,6 +500,18 @@ mod tests {
         assert_eq!(steady(report), "AddressSanitizer: heap-buffer-overflow");
         assert_eq!(steady("signal 11 at address 0x7f00112233445566"), "signal 11 at address 0x…");
         assert_eq!(steady("expected 0x1f"), "expected 0x1f");
+    }
+
+    #[test]
+    fn an_index_that_was_written_out_is_made_up() {
+        let number = |value| Step::Literal { ty: TypeId(0), value: Literal::Int(value) };
+        let args = vec![Arg { value: ValueId(0), how: How::Copy }];
+        let sequence = Sequence { steps: vec![number(18), Step::Call { op: OpId(0), args }] };
+        let message = "index out of bounds: the len is 0 but the index is 18";
+        assert!(is_made_up(&sequence, 1, message));
+        assert!(is_made_up(&sequence, 1, "put at index 18 exceeds fixedbitset size 0"));
+        assert!(!is_made_up(&sequence, 1, "index out of bounds: the len is 18 but the index is 19"));
+        assert!(!is_made_up(&sequence, 1, "mid > len"));
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! One job of a campaign: what earlier runs left is run again ([`replay`]), then a worker, a pool of its own, batches of proposals until its share of the budget is spent.
+//! One job of a campaign: a worker, a pool of its own; what earlier runs left is run again (`replay`), then batches of proposals until its share of the budget is
+//! spent.
 //!
 //! Jobs do not share what they learn while they run, so that what one finds does not depend on another's pace.
 
