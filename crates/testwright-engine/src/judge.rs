@@ -101,11 +101,12 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
         return Verdict::Illegal("no operation to blame");
     };
     let operation = operations.get(op);
-    if class == "hang" && asks_for_much(sequence, step, ABSURD) {
+    let unknown = takes_unknown_number(operations, operation, sequence, step);
+    if class == "hang" && (unknown || asks_for_much(sequence, step, ABSURD)) {
         return Verdict::Illegal("absurd demand for time");
     }
     if class == "out-of-memory"
-        && (operation.origin == Origin::Std || asks_for_much(sequence, step, ABSURD_MEMORY))
+        && (operation.origin == Origin::Std || unknown || asks_for_much(sequence, step, ABSURD_MEMORY))
     {
         return Verdict::Illegal("absurd demand for memory");
     }
@@ -397,6 +398,20 @@ fn is_of_subject(operations: &Operations, sequence: &Sequence, step: usize) -> b
         open.extend(step.uses().iter().map(|value| value.0 as usize));
     }
     false
+}
+
+/// Whether an integer argument was computed by a call: it may be as large as the capacity of a vector of `()`.
+fn takes_unknown_number(
+    operations: &Operations,
+    operation: &Operation,
+    sequence: &Sequence,
+    step: usize,
+) -> bool {
+    let Step::Call { args, .. } = &sequence.steps[step] else { return false };
+    operation.params.iter().zip(args).any(|(param, arg)| {
+        operations.ty(param.ty).is_int()
+            && matches!(sequence.steps.get(arg.value.0 as usize), Some(Step::Call { .. }))
+    })
 }
 
 /// Whether a literal that the step's arguments are made of is absurdly large.
