@@ -51,9 +51,8 @@ fn manifest(bench: &Workbench) -> String {
     let default = subject.features.iter().any(|feature| feature == "default");
     let _ = writeln!(
         text,
-        "{} = {{ package = {}, {place}, default-features = {default}, features = [{}] }}",
-        subject.lib,
-        quote(&subject.package),
+        "{} = {{ {place}, default-features = {default}, features = [{}] }}",
+        subject.package,
         features.join(", ")
     );
     for name in bench.foreign.iter().filter(|name| **name != subject.lib) {
