@@ -131,7 +131,7 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
     let (class, tier) = classify(&message);
     let tier = match tier {
         _ if promises(operation) => Tier::Bug,
-        _ if is_made_up(sequence, step, &message) => Tier::UndocumentedPanic,
+        _ if is_made_up(operations, operation, sequence, step, &message) => Tier::UndocumentedPanic,
         _ if broken_promise(operation, &file, &message) => Tier::Bug,
         Tier::Bug if is_arithmetic(&operation.path, &message) => Tier::UndocumentedPanic,
         Tier::Bug if class == "index" && is_namesake(operations, operation) => Tier::UndocumentedPanic,
@@ -258,13 +258,27 @@ fn broken_promise(operation: &Operation, file: &str, message: &str) -> bool {
 
 /// Whether the index that the message complains of was written out by the caller, who had it from nowhere: no container
 /// promises to hold something there, though its documentation should say what happens.
-fn is_made_up(sequence: &Sequence, step: usize, message: &str) -> bool {
+fn is_made_up(
+    operations: &Operations,
+    operation: &Operation,
+    sequence: &Sequence,
+    step: usize,
+    message: &str,
+) -> bool {
     let index = message.split("index ").skip(1).find_map(|rest| {
         let rest = rest.strip_prefix("is ").unwrap_or(rest);
         let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         rest[..digits].parse::<i128>().ok()
     });
-    index.is_some_and(|index| any_literal(sequence, step, |value| value == index))
+    // Zero is anybody's number.
+    let Some(index) = index.filter(|index| *index > 0) else { return false };
+    let Step::Call { args, .. } = &sequence.steps[step] else { return false };
+    let may_be_index = |ty: &Ty| matches!(ty, Ty::Prim(Prim::Usize | Prim::U32) | Ty::Adt { .. });
+    operation.params.iter().zip(args).any(|(param, arg)| {
+        param.name != "self"
+            && may_be_index(operations.ty(param.ty))
+            && any_literal(sequence, arg.value.0 as usize, |value| value == index)
+    })
 }
 
 /// Whether an operator of a number-like type does what the same operator does on integers: overflows, or divides by a zero
@@ -526,13 +540,22 @@ mod tests {
     #[test]
     fn an_index_that_was_written_out_is_made_up() {
         let number = |value| Step::Literal { ty: TypeId(0), value: Literal::Int(value) };
-        let args = vec![Arg { value: ValueId(0), how: How::Copy }];
-        let sequence = Sequence { steps: vec![number(18), Step::Call { op: OpId(0), args }] };
-        let message = "index out of bounds: the len is 0 but the index is 18";
-        assert!(is_made_up(&sequence, 1, message));
-        assert!(is_made_up(&sequence, 1, "put at index 18 exceeds fixedbitset size 0"));
-        assert!(!is_made_up(&sequence, 1, "index out of bounds: the len is 18 but the index is 19"));
-        assert!(!is_made_up(&sequence, 1, "mid > len"));
+        let arg = |value| Arg { value: ValueId(value), how: How::Copy };
+        let edges = operation("List::edges", &["self", "from"]);
+        let mut operations = Operations::default();
+        operations.types.push(Ty::Prim(Prim::Usize));
+        operations.operations.push(edges.clone());
+        let call = Step::Call { op: OpId(0), args: vec![arg(0), arg(1)] };
+        let sequence = Sequence { steps: vec![number(7), number(18), call] };
+        let made_up = |message: &str| is_made_up(&operations, &edges, &sequence, 2, message);
+        assert!(made_up("index out of bounds: the len is 0 but the index is 18"));
+        assert!(made_up("put at index 18 exceeds fixedbitset size 0"));
+        assert!(!made_up("index out of bounds: the len is 18 but the index is 19"));
+        assert!(
+            !made_up("index out of bounds: the len is 7 but the index is 7"),
+            "that is what it was made with"
+        );
+        assert!(!made_up("mid > len"));
     }
 
     #[test]
