@@ -65,6 +65,17 @@ const ABSURD: i128 = 1 << 16;
 /// The same where memory may grow with the square of the number.
 const ABSURD_MEMORY: i128 = 1 << 9;
 
+/// Why a panic of std's own operation is dismissed.
+pub const STD_MISUSED: &str = "a std operation was called wrongly";
+
+/// Where the code of our own calls lies.
+const WRAPPERS: &str = "wrappers/src/";
+
+/// Whether a panic's place is neither in the library nor in a dependency of it.
+pub fn is_outside(file: &str) -> bool {
+    file.is_empty() || file.starts_with("/rustc/") || file.starts_with(WRAPPERS)
+}
+
 pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution) -> Verdict {
     let (class, message, file, line) = match execution.ending {
         Ending::Completed | Ending::Truncated => return Verdict::Passes,
@@ -96,7 +107,7 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
         }
     };
     // `#[track_caller]`: the place is the call itself, which is ours.
-    let (file, line) = if file.starts_with("wrappers/src/") { (String::new(), 0) } else { (file, line) };
+    let (file, line) = if file.starts_with(WRAPPERS) { (String::new(), 0) } else { (file, line) };
     let Some((step, op)) = culprit(sequence, execution) else {
         return Verdict::Illegal("no operation to blame");
     };
@@ -115,7 +126,7 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
     let blameless =
         operation.origin != Origin::Std || class == "memory" || is_of_subject(operations, sequence, step);
     if class != "panic" && !blameless {
-        return Verdict::Illegal("a std operation was called wrongly");
+        return Verdict::Illegal(STD_MISUSED);
     }
     if class != "panic" {
         return Verdict::Failing(Failure {
@@ -137,9 +148,8 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
         Tier::Bug if class == "index" && is_namesake(operations, operation) => Tier::UndocumentedPanic,
         tier => tier,
     };
-    let inside = !file.is_empty() && !file.starts_with("/rustc/");
-    if operation.origin == Origin::Std && !inside {
-        return Verdict::Illegal("a std operation was called wrongly");
+    if operation.origin == Origin::Std && is_outside(&file) {
+        return Verdict::Illegal(STD_MISUSED);
     }
     if sequence.steps[..step].iter().any(|step| matches!(step, Step::Forget(_))) {
         return Verdict::Illegal("a panic after something was forgotten");

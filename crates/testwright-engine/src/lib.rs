@@ -16,6 +16,7 @@ pub mod lengths;
 pub mod listing;
 pub mod minimise;
 pub mod past;
+mod quick;
 mod saving;
 pub mod search;
 mod seen_before;

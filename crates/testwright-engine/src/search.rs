@@ -3,17 +3,20 @@
 //!
 //! Jobs do not share what they learn while they run, so that what one finds does not depend on another's pace.
 
+mod learning;
+mod looking;
 mod replay;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use rand::SeedableRng;
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use testwright_execute::{Batch, EffectKind, Ending, Execution, Worker, WorkerPlan};
+use testwright_execute::{Batch, Ending, Execution, Worker, WorkerPlan};
 use testwright_harness::Variant;
 use testwright_model::OpId;
 use testwright_model::ledger::State;
@@ -24,10 +27,10 @@ use testwright_wire::record::want;
 use crate::campaign::{Limit, Plan, Progress, Strategy};
 use crate::direct::bank::Bank;
 use crate::direct::choice::Choice;
-use crate::direct::draft::Proposal;
-use crate::direct::pool::{Novelty, Offer, Pool};
-use crate::direct::{Maker, Means};
-use crate::judge::{Failure, Verdict, judge};
+use crate::direct::draft::{Draft, Proposal};
+use crate::direct::pool::{Novelty, Pool};
+use crate::direct::{self, Maker, Means};
+use crate::judge::Failure;
 use crate::lengths::Lengths;
 use crate::saving::Saver;
 use crate::seen_before::SeenBefore;
@@ -133,14 +136,18 @@ const HEAVY: u64 = 1 << 17;
 /// One that allocates more than this costs as much as thousands of calls: its literals are avoided.
 const WASTEFUL: u64 = 1 << 20;
 /// A sequence that takes so many times the usual number of ticks of the processor's clock is slow.
-const SLOW: u64 = 10;
+const SLOW: u64 = 5;
 /// But never one that takes less than this, some tens of microseconds.
-const QUICK: u64 = 200_000;
+const QUICK: u64 = 100_000;
 /// Without anything new for so long, the search may be at its plateau.
 const FLAT: Duration = Duration::from_secs(10);
 const FLAT_EXECUTIONS: u64 = 20_000;
 /// How often a proposal is tried for an operation that was never called.
 const TRIES: u32 = 6;
+
+/// So many of the proposals are sequences of the batch before with other literals: they cost little to make, and what ran to its
+/// end once is likely to do it again.
+const VARIANTS: f64 = 0.7;
 
 /// Why a batch is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,6 +183,10 @@ pub struct Search<'a> {
     batches: u64,
     /// The ticks that a sequence usually takes, slow ones left out: a moving mean.
     usual: u64,
+    /// Sequences of the last batch that ran to their end and have literals, to be run again with others.
+    templates: Vec<Proposal>,
+    draft: Draft<'a>,
+    buffers: Vec<Vec<u16>>,
     past: &'a Stored,
     /// Sequences that failed in earlier runs; each build is tried with them.
     recalled: Vec<Proposal>,
@@ -238,6 +249,9 @@ impl<'a> Search<'a> {
             executions: 0,
             batches: 0,
             usual: QUICK,
+            templates: Vec::new(),
+            draft: Draft::new(operations),
+            buffers: Vec::new(),
             past,
             recalled: Vec::new(),
             saver,
@@ -254,7 +268,7 @@ impl<'a> Search<'a> {
             let size = if timed { room } else { usize::try_from(left).map_or(BATCH, |left| left.min(BATCH)) };
             let proposals = self.propose(size);
             let began = Instant::now();
-            self.run_batch(&proposals, Purpose::Search)?;
+            let good = self.run_batch(&proposals, Purpose::Search)?;
             if timed {
                 let took = began.elapsed();
                 room = if took > BATCH_TIME { (room / 4).max(1) } else { (room * 2).min(BATCH) };
@@ -266,6 +280,7 @@ impl<'a> Search<'a> {
             if self.batches.is_multiple_of(CLOSE) {
                 self.look_closely(&proposals)?;
             }
+            self.choose_templates(proposals, good);
             if self.batches.is_multiple_of(FADE) {
                 self.learned.choice.fade();
             }
@@ -363,22 +378,27 @@ impl<'a> Search<'a> {
         let mut proposals = Vec::with_capacity(size);
         let mut misses = 0;
         while proposals.len() < size && misses < 20 * size {
-            let goal = self.goal();
+            let varies = !self.templates.is_empty() && self.rng.random_bool(VARIANTS);
+            let goal = if varies { None } else { self.goal() };
             let mut means = Means {
                 rng: &mut self.rng,
                 bank: &mut self.bank,
                 choice: &self.learned.choice,
                 pool: Some(&self.pool),
                 spare: &mut self.spare,
+                buffers: &mut self.buffers,
             };
-            let proposal = if self.plan.strategy == Strategy::RandomWalk {
+            let proposal = if varies {
+                let template = self.templates.choose(means.rng).expect("there are some");
+                self.maker.vary(template, &mut means)
+            } else if self.plan.strategy == Strategy::RandomWalk {
                 means.pool = None;
-                self.maker.propose_walk(&mut means)
+                self.maker.propose_walk(&mut self.draft, &mut means)
             } else {
-                self.maker.propose(&mut means, goal)
+                self.maker.propose(&mut self.draft, &mut means, goal)
             };
             match proposal {
-                Some(proposal) if self.before.is_new(&proposal.entry.words) => proposals.push(proposal),
+                Some(proposal) if self.before.is_new(&proposal.words) => proposals.push(proposal),
                 _ => misses += 1,
             }
         }
@@ -403,14 +423,31 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn run_batch(&mut self, proposals: &[Proposal], purpose: Purpose) -> Result<(), EngineError> {
+    /// Keeps those that can be varied; the others' code is written over.
+    fn choose_templates(&mut self, proposals: Vec<Proposal>, good: Vec<bool>) {
+        let old = std::mem::take(&mut self.templates);
+        self.buffers.extend(old.into_iter().map(|proposal| proposal.words));
+        for (proposal, good) in proposals.into_iter().zip(good) {
+            if good && self.plan.strategy == Strategy::Directed && !proposal.shape.sites.is_empty() {
+                self.templates.push(proposal);
+            } else {
+                self.buffers.push(proposal.words);
+            }
+        }
+        self.buffers.truncate(2 * BATCH);
+    }
+
+    /// Runs them and learns from it; which of them ran to their end, and are worth going on from.
+    fn run_batch(&mut self, proposals: &[Proposal], purpose: Purpose) -> Result<Vec<bool>, EngineError> {
         let counts = purpose == Purpose::Search;
-        let stateful = &self.learned.stateful;
+        let (stateful, operations) = (&self.learned.stateful, &self.bench.operations);
         let isolated = |proposal: &Proposal| {
-            !stateful.is_empty() && calls(&proposal.sequence()).any(|op| stateful.contains(&op))
+            !stateful.is_empty()
+                && direct::calls(operations, &proposal.words).any(|op| stateful.contains(&op))
         };
-        let (mut fresh, usual): (Vec<&Proposal>, Vec<&Proposal>) =
-            proposals.iter().partition(|proposal| isolated(proposal));
+        let (mut fresh, usual): (Vec<usize>, Vec<usize>) =
+            (0..proposals.len()).partition(|index| isolated(&proposals[*index]));
+        let mut good = vec![false; proposals.len()];
         if counts {
             fresh.truncate(ISOLATED.max(proposals.len() / 32));
         }
@@ -424,6 +461,8 @@ impl<'a> Search<'a> {
             }
             self.bank.sync(&mut self.worker);
             let mut batch = Batch::new(0);
+            let places = part;
+            let part: Vec<&Proposal> = places.iter().map(|index| &proposals[*index]).collect();
             for proposal in &part {
                 proposal.add_to(&mut batch);
             }
@@ -432,6 +471,7 @@ impl<'a> Search<'a> {
             let mut window = 0;
             for (index, (proposal, execution)) in part.iter().zip(&outcome.executions).enumerate() {
                 self.learn(proposal, execution, number);
+                good[places[index]] = completed(execution) && self.may_extend(execution);
                 number += u64::from(counts);
                 if !execution.new_counters().is_empty() {
                     let alone = index == window || !execution.window();
@@ -447,275 +487,7 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        Ok(())
-    }
-
-    fn learn(&mut self, proposal: &Proposal, execution: &Execution, number: u64) {
-        if let Some(details) = &execution.details {
-            for effect in &details.effects {
-                let sequence = proposal.sequence();
-                let op = match sequence.steps.get(proposal.step(effect.step) as usize) {
-                    Some(Step::Call { op, .. }) => self.bench.operations.get(*op).path.clone(),
-                    _ => "end of a sequence".to_owned(),
-                };
-                let key = (op, kind_name(effect.kind), effect.allowed);
-                *self.learned.effects.entry(key).or_default() += 1;
-            }
-        }
-        self.learned.by_length.count(proposal.entry.subject_calls, !completed(execution));
-        if completed(execution) {
-            let slow = self.is_slow(execution);
-            if !slow {
-                self.usual = (self.usual * 255 + execution.ticks) / 256;
-            }
-            let wasteful = execution.allocated > WASTEFUL || slow;
-            for fresh in &proposal.fresh {
-                self.learned.choice.record(fresh.op, fresh.classes, false);
-                if wasteful {
-                    self.learned.choice.record_waste(fresh.op, fresh.classes);
-                }
-            }
-            self.keep(proposal, execution);
-            if execution.kept_values == 0 {
-                return;
-            }
-        } else {
-            self.record_failure(proposal, execution);
-        }
-        self.judge(proposal, execution, number);
-    }
-
-    /// Whoever extends a sequence pays for its work again.
-    fn may_extend(&self, execution: &Execution) -> bool {
-        execution.allocated <= HEAVY && !self.is_slow(execution)
-    }
-
-    /// Time counts only under a time budget: with a number of executions, the same must come out every time.
-    fn is_slow(&self, execution: &Execution) -> bool {
-        matches!(self.plan.limit, Limit::Time(_)) && execution.ticks > SLOW * self.usual.max(QUICK / SLOW)
-    }
-
-    /// Offers the values that are new.
-    fn keep(&mut self, proposal: &Proposal, execution: &Execution) {
-        if !self.may_extend(execution) {
-            return;
-        }
-        let mut news = 0;
-        for (observed, fingerprint) in proposal.observed.iter().zip(&execution.observed) {
-            if !self.pool.is_new(observed.ty, *fingerprint, &mut self.rng) {
-                continue;
-            }
-            news += 1;
-            let offer = Offer { entry: Arc::clone(&proposal.entry), value: observed.value };
-            self.pool.offer(observed.ty, offer, &mut self.rng);
-        }
-        if news > 0 {
-            if let Some(fresh) = proposal.fresh.first() {
-                self.learned.choice.reward(fresh.op, 0.05);
-            }
-        }
-    }
-
-    /// Counts the calls that completed and the one that did not.
-    fn record_failure(&mut self, proposal: &Proposal, execution: &Execution) {
-        let step = proposal.step(execution.step);
-        let in_call = execution.phase == testwright_execute::Phase::Call;
-        for fresh in &proposal.fresh {
-            if in_call && fresh.value.0 > step {
-                break;
-            }
-            let failed = in_call && fresh.value.0 == step;
-            if failed && execution.died() {
-                self.learned.choice.record_death(fresh.op, fresh.classes);
-            } else {
-                self.learned.choice.record(fresh.op, fresh.classes, failed);
-            }
-        }
-        if !in_call && execution.died() {
-            if let Some(fresh) = proposal.fresh.last() {
-                self.learned.choice.record_death(fresh.op, 0);
-            }
-        }
-    }
-
-    fn judge(&mut self, proposal: &Proposal, execution: &Execution, number: u64) {
-        let operations = &self.bench.operations;
-        let sequence = proposal.sequence();
-        let mut execution = execution.clone();
-        if execution.phase == testwright_execute::Phase::Call {
-            execution.step = proposal.step(execution.step);
-        }
-        match judge(operations, &sequence, &execution) {
-            Verdict::Passes => {}
-            Verdict::Illegal(reason) => {
-                self.progress.illegal.fetch_add(1, Ordering::Relaxed);
-                let op = match sequence.steps.get(execution.step as usize) {
-                    Some(Step::Call { op, .. }) => operations.get(*op).path.clone(),
-                    _ => String::new(),
-                };
-                if reason == "documented panic" {
-                    self.keep_documented(&op, &sequence, &execution);
-                }
-                *self.learned.dismissed.entry((reason.to_owned(), op)).or_default() += 1;
-            }
-            Verdict::Failing(failure) => {
-                let seen = Seen {
-                    sequence,
-                    variant: self.stages[self.stage].variant,
-                    at_s: self.past.totals.seconds + self.start.elapsed().as_secs_f64(),
-                    at_execution: number,
-                    failure,
-                };
-                match self.learned.failures.get_mut(&seen.failure.key()) {
-                    None => {
-                        self.progress.failures.fetch_add(1, Ordering::Relaxed);
-                        self.learned.failures.insert(seen.failure.key(), seen);
-                    }
-                    // A shorter way to the same failure is a better start.
-                    Some(known)
-                        if seen.sequence.len() < known.sequence.len() && seen.variant == known.variant =>
-                    {
-                        known.sequence = seen.sequence;
-                        known.failure = seen.failure;
-                    }
-                    Some(_) => {}
-                }
-            }
-        }
-    }
-
-    /// A documented panic is worth a test; the shortest sequence of each operation is kept.
-    fn keep_documented(&mut self, op: &str, sequence: &Sequence, execution: &Execution) {
-        let Some(panic) = execution.panic() else { return };
-        let known = self.learned.documented.get(op);
-        if known.is_none_or(|(known, _)| sequence.len() < known.len()) {
-            let found = (sequence.clone(), panic.message.clone());
-            self.learned.documented.insert(op.to_owned(), found);
-        }
-    }
-
-    /// Finds out which of the suspects reached counters first, and keeps it.
-    fn credit(
-        &mut self,
-        suspects: &[&Proposal],
-        extensible: &[bool],
-        counters: &[u32],
-    ) -> Result<(), EngineError> {
-        self.learned.last_new = (self.start.elapsed().as_secs_f64(), self.executions);
-        let mut first: Vec<usize> = Vec::new();
-        if suspects.len() == 1 {
-            first.push(0);
-        } else {
-            // They are run again, as if nobody had reached the counters before.
-            let mut batch = Batch::new(want::ZERO | want::SCAN_EACH);
-            for proposal in suspects {
-                proposal.add_to(&mut batch);
-            }
-            self.worker.set_seen(counters, false);
-            let outcome = self.worker.run(&batch)?;
-            self.worker.set_seen(counters, true);
-            let reached = |execution: &Execution| !execution.new_counters().is_empty();
-            first.extend(
-                (0..).zip(&outcome.executions).filter(|(_, execution)| reached(execution)).map(|(i, _)| i),
-            );
-        }
-        for index in first {
-            let proposal = suspects[index];
-            let sequence = proposal.sequence();
-            // Whatever it offers is worth going on from, new or not; nothing goes on from a panic,
-            // and whoever goes on from much work pays for it again.
-            for observed in proposal.observed.iter().filter(|_| extensible[index]) {
-                let offer = Offer { entry: Arc::clone(&proposal.entry), value: observed.value };
-                self.pool.offer(observed.ty, offer, &mut self.rng);
-            }
-            for fresh in &proposal.fresh {
-                self.learned.choice.reward(fresh.op, 2.0);
-            }
-            for step in &sequence.steps {
-                if let Step::Literal { value, .. } = step {
-                    self.maker.learn_literal(value);
-                }
-            }
-            self.learned.corpus.push(sequence);
-        }
-        Ok(())
-    }
-
-    /// Looks at texts of results: which calls gave `Ok` or `Some`.
-    fn look_closely(&mut self, proposals: &[Proposal]) -> Result<(), EngineError> {
-        let mut batch = Batch::new(want::TEXTS);
-        let chosen: Vec<&Proposal> = proposals.iter().take(48).collect();
-        for proposal in &chosen {
-            proposal.add_to(&mut batch);
-        }
-        if batch.is_empty() {
-            return Ok(());
-        }
-        let outcome = self.worker.run(&batch)?;
-        for (proposal, execution) in chosen.iter().zip(&outcome.executions) {
-            let Some(details) = &execution.details else { continue };
-            let sequence = proposal.sequence();
-            let made = sequence.steps.iter().filter(|step| step.makes_value());
-            for (step, text) in made.zip(&details.texts) {
-                let (Step::Call { op, .. }, Some(text)) = (step, text) else { continue };
-                if let Some(inner) = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
-                    if !inner.contains('\\') {
-                        self.maker.learn_text(inner);
-                    }
-                }
-                let tally = self.learned.choice.tally_mut(*op);
-                let good = text.starts_with("Some(") || text.starts_with("Ok(");
-                if good || text == "None" || text.starts_with("Err(") {
-                    tally.looked += 1;
-                    tally.good += u64::from(good);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Runs a few sequences here and in fresh processes: results that differ come from state that outlives a sequence.
-    fn compare_with_fresh(&mut self, proposals: &[Proposal]) -> Result<(), EngineError> {
-        // Each runs twice in the old process: the second run sees what the first left behind, whatever died in between.
-        let (mut twice, mut once) = (Batch::new(want::RESULTS), Batch::new(want::RESULTS));
-        let mut chosen = Vec::new();
-        let timed = matches!(self.plan.limit, Limit::Time(_));
-        let most = if timed { COMPARED } else { COMPARED_UNTIMED };
-        for proposal in proposals.iter().rev() {
-            if chosen.len() == most {
-                break;
-            }
-            let sequence = proposal.sequence();
-            let kills = calls(&sequence).any(|op| self.learned.choice.tally(op).deaths > 0);
-            if kills || calls(&sequence).all(|op| self.compared.contains(&op)) {
-                continue;
-            }
-            proposal.add_to(&mut once);
-            proposal.add_to(&mut twice);
-            proposal.add_to(&mut twice);
-            self.compared.extend(calls(&sequence));
-            chosen.push(sequence);
-        }
-        if chosen.is_empty() {
-            return Ok(());
-        }
-        let worn = self.worker.run(&twice)?;
-        let fresh = self.worker.run_fresh(&once)?;
-        let worn = worn.executions.iter().skip(1).step_by(2);
-        for (sequence, (worn, fresh)) in chosen.iter().zip(worn.zip(&fresh.executions)) {
-            let results =
-                |execution: &Execution| execution.details.as_ref().map(|details| details.results.clone());
-            let (Some(worn), Some(fresh)) = (results(worn), results(fresh)) else { continue };
-            let differs = worn.iter().zip(&fresh).position(|(worn, fresh)| worn != fresh);
-            let made = sequence.steps.iter().filter(|step| step.makes_value());
-            if let Some(Step::Call { op, .. }) = differs.and_then(|value| made.clone().nth(value)) {
-                let path = self.bench.operations.get(*op).path.clone();
-                if self.learned.stateful.insert(*op) {
-                    *self.learned.effects.entry((path, "state", true)).or_default() += 1;
-                }
-            }
-        }
-        Ok(())
+        Ok(good)
     }
 
     fn tell(&mut self) {
@@ -767,16 +539,4 @@ pub fn calls(sequence: &Sequence) -> impl Iterator<Item = OpId> + '_ {
         Step::Call { op, .. } => Some(*op),
         _ => None,
     })
-}
-
-fn kind_name(kind: EffectKind) -> &'static str {
-    match kind {
-        EffectKind::Network => "network",
-        EffectKind::Files => "files",
-        EffectKind::Process => "process",
-        EffectKind::Signal => "signal",
-        EffectKind::Other => "other",
-        EffectKind::Thread => "thread",
-        EffectKind::Sleep => "sleep",
-    }
 }

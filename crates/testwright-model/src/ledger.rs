@@ -6,8 +6,8 @@
 //! borrow it. A value without destructor ends silently (the compiler sees that it is used no more); one with a destructor
 //! would be used again at the end of its scope, so it must be dropped first.
 
-use crate::operation::{Operation, Operations, Take, TypeId};
-use crate::sequence::{Arg, How, Step, ValueId};
+use crate::operation::{OpId, Operation, Operations, Take, TypeId};
+use crate::sequence::{Arg, Closure, How, Step, ValueId};
 
 /// The values of a sequence after its last step.
 #[derive(Clone, Debug)]
@@ -17,6 +17,8 @@ pub struct Ledger<'a> {
 }
 
 /// What a ledger knows, apart from the operations, so that it can be kept with a sequence and joined to another's.
+///
+/// Two flat lists: strategies copy it several times a call.
 #[derive(Debug, Default)]
 pub struct State {
     /// Steps taken, and values made by them.
@@ -24,22 +26,50 @@ pub struct State {
     made: u32,
     /// The values that are alive, oldest first.
     values: Vec<Value>,
+    /// What they hold; those of one holder in the order in which it got them.
+    loans: Vec<Held>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Value {
     id: ValueId,
     ty: TypeId,
     /// How many values were made before it.
     number: u32,
-    loans: Vec<Loan>,
 }
 
-/// The holder may refer to `of`.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    by: ValueId,
+    loan: Loan,
+}
+
+/// Who holds it may refer to `of`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Loan {
     of: ValueId,
     mutable: bool,
+}
+
+/// What a step does, as far as the borrow rules mind.
+#[derive(Clone, Copy, Debug)]
+pub enum Act<'s> {
+    Literal(TypeId),
+    /// Drops or forgets a value.
+    End(ValueId),
+    Call(OpId, &'s [Arg]),
+    Closure(&'s Closure),
+}
+
+impl<'s> From<&'s Step> for Act<'s> {
+    fn from(step: &'s Step) -> Self {
+        match step {
+            Step::Literal { ty, .. } => Act::Literal(*ty),
+            Step::Drop(value) | Step::Forget(value) => Act::End(*value),
+            Step::Call { op, args } => Act::Call(*op, args),
+            Step::Closure(closure) => Act::Closure(closure),
+        }
+    }
 }
 
 /// Why a step is not legal.
@@ -57,25 +87,20 @@ pub enum Illegal {
     DropFirst(ValueId),
 }
 
-// By hand, so that what is written over keeps its memory: strategies do that several times a call.
+// By hand, so that what is written over keeps its memory.
 impl Clone for State {
     fn clone(&self) -> Self {
-        State { steps: self.steps, made: self.made, values: self.values.clone() }
+        State {
+            steps: self.steps,
+            made: self.made,
+            values: self.values.clone(),
+            loans: self.loans.clone(),
+        }
     }
 
     fn clone_from(&mut self, source: &Self) {
         (self.steps, self.made) = (source.steps, source.made);
         self.values.clone_from(&source.values);
-    }
-}
-
-impl Clone for Value {
-    fn clone(&self) -> Self {
-        Value { id: self.id, ty: self.ty, number: self.number, loans: self.loans.clone() }
-    }
-
-    fn clone_from(&mut self, source: &Self) {
-        (self.id, self.ty, self.number) = (source.id, source.ty, source.number);
         self.loans.clone_from(&source.loans);
     }
 }
@@ -84,6 +109,12 @@ impl State {
     /// The steps taken.
     pub fn steps(&self) -> u32 {
         self.steps
+    }
+
+    fn clear(&mut self) {
+        (self.steps, self.made) = (0, 0);
+        self.values.clear();
+        self.loans.clear();
     }
 }
 
@@ -105,20 +136,23 @@ impl<'a> Ledger<'a> {
         self.state
     }
 
+    /// Back to the beginning.
+    pub fn clear(&mut self) {
+        self.state.clear();
+    }
+
     /// Takes all steps of another sequence, whose state at its end is `other`.
     pub fn absorb(&mut self, other: &State) {
         let (steps, made) = (self.state.steps, self.state.made);
-        self.state.values.extend(other.values.iter().map(|value| {
-            Value {
-                id: ValueId(value.id.0 + steps),
-                ty: value.ty,
-                number: value.number + made,
-                loans: value
-                    .loans
-                    .iter()
-                    .map(|loan| Loan { of: ValueId(loan.of.0 + steps), mutable: loan.mutable })
-                    .collect(),
-            }
+        let moved = |value: ValueId| ValueId(value.0 + steps);
+        self.state.values.extend(other.values.iter().map(|value| Value {
+            id: moved(value.id),
+            ty: value.ty,
+            number: value.number + made,
+        }));
+        self.state.loans.extend(other.loans.iter().map(|held| Held {
+            by: moved(held.by),
+            loan: Loan { of: moved(held.loan.of), mutable: held.loan.mutable },
         }));
         self.state.steps += other.steps;
         self.state.made += other.made;
@@ -131,11 +165,15 @@ impl<'a> Ledger<'a> {
         if surplus == 0 {
             return;
         }
-        let lent: Vec<ValueId> =
-            self.state.values.iter().flat_map(|value| &value.loans).map(|loan| loan.of).collect();
-        let mut open = surplus;
-        self.state.values.retain(|value| {
-            let idle = open > 0 && value.loans.is_empty() && !lent.contains(&value.id);
+        let mut busy = vec![false; self.state.values.len()];
+        for held in &self.state.loans {
+            for place in [held.by, held.loan.of].into_iter().filter_map(|value| self.place(value)) {
+                busy[place] = true;
+            }
+        }
+        let (mut open, mut busy) = (surplus, busy.into_iter());
+        self.state.values.retain(|_| {
+            let idle = open > 0 && busy.next() == Some(false);
             open -= usize::from(idle);
             !idle
         });
@@ -170,13 +208,14 @@ impl<'a> Ledger<'a> {
     }
 
     /// What an alive value may refer to.
-    fn loans(&self, value: ValueId) -> &[Loan] {
-        self.place(value).map_or(&[], |place| &self.state.values[place].loans)
+    fn loans(&self, value: ValueId) -> impl Iterator<Item = Loan> + '_ {
+        self.state.loans.iter().filter(move |held| held.by == value).map(|held| held.loan)
     }
 
     fn end(&mut self, value: ValueId) {
         if let Some(place) = self.place(value) {
             self.state.values.remove(place);
+            self.state.loans.retain(|held| held.by != value);
         }
     }
 
@@ -200,7 +239,7 @@ impl<'a> Ledger<'a> {
 
     /// Whether the value holds borrows of other values.
     pub fn holds_loans(&self, value: ValueId) -> bool {
-        !self.loans(value).is_empty()
+        self.loans(value).next().is_some()
     }
 
     /// Alive values, oldest first.
@@ -237,48 +276,49 @@ impl<'a> Ledger<'a> {
 
     /// The values that must be dropped, in this order, before `step` can be taken; an error if nothing helps.
     pub fn drops_before(&self, step: &Step) -> Result<Vec<ValueId>, Illegal> {
-        let ended = self.check(step)?;
+        let ended = self.check(step.into())?;
         Ok(self.in_drop_order(ended.into_iter().filter(|value| self.needs_drop(*value)).collect()))
     }
 
     /// Takes the step.
     pub fn step(&mut self, step: &Step) -> Result<(), Illegal> {
-        let ended = self.check(step)?;
+        let act = step.into();
+        let ended = self.check(act)?;
         if let Some(value) = ended.iter().find(|value| self.needs_drop(**value)) {
             return Err(Illegal::DropFirst(*value));
         }
-        self.carry_out(step, ended);
+        self.carry_out(act, ended);
         Ok(())
     }
 
     /// Takes the step if nothing must be dropped before it; otherwise does nothing and says what, in order.
-    pub fn step_or_drops(&mut self, step: &Step) -> Result<Vec<ValueId>, Illegal> {
-        let ended = self.check(step)?;
+    pub fn act_or_drops(&mut self, act: Act<'_>) -> Result<Vec<ValueId>, Illegal> {
+        let ended = self.check(act)?;
         if ended.iter().any(|value| self.needs_drop(*value)) {
             return Ok(
                 self.in_drop_order(ended.into_iter().filter(|value| self.needs_drop(*value)).collect())
             );
         }
-        self.carry_out(step, ended);
+        self.carry_out(act, ended);
         Ok(Vec::new())
     }
 
-    fn carry_out(&mut self, step: &Step, ended: Vec<ValueId>) {
+    fn carry_out(&mut self, act: Act<'_>, ended: Vec<ValueId>) {
         for value in ended {
             self.end(value);
         }
-        let (ty, loans) = match step {
-            Step::Literal { ty, .. } => (*ty, Vec::new()),
-            Step::Drop(value) | Step::Forget(value) => {
-                self.end(*value);
+        let (ty, loans) = match act {
+            Act::Literal(ty) => (ty, Vec::new()),
+            Act::End(value) => {
+                self.end(value);
                 self.state.steps += 1;
                 return;
             }
-            Step::Call { op, args } => {
-                let operation = self.operations.get(*op);
+            Act::Call(op, args) => {
+                let operation = self.operations.get(op);
                 (operation.result, self.call(operation, args))
             }
-            Step::Closure(closure) => {
+            Act::Closure(closure) => {
                 let mut loans = Vec::new();
                 for arg in &closure.captures {
                     self.borrow(*arg, true, true, &mut loans);
@@ -287,7 +327,8 @@ impl<'a> Ledger<'a> {
             }
         };
         let (id, number) = (ValueId(self.state.steps), self.state.made);
-        self.state.values.push(Value { id, ty, number, loans });
+        self.state.values.push(Value { id, ty, number });
+        self.state.loans.extend(loans.into_iter().map(|loan| Held { by: id, loan }));
         self.state.steps += 1;
         self.state.made += 1;
     }
@@ -298,7 +339,7 @@ impl<'a> Ledger<'a> {
         let early: Vec<ValueId> = self
             .alive()
             .map(|(value, _)| value)
-            .filter(|value| self.needs_drop(*value) && self.loans(*value).iter().any(|loan| loan.of > *value))
+            .filter(|value| self.needs_drop(*value) && self.loans(*value).any(|loan| loan.of > *value))
             .collect();
         let mut ended = early.clone();
         for value in early {
@@ -310,18 +351,18 @@ impl<'a> Ledger<'a> {
     }
 
     /// Which alive values end by this step.
-    fn check(&self, step: &Step) -> Result<Vec<ValueId>, Illegal> {
+    fn check(&self, act: Act<'_>) -> Result<Vec<ValueId>, Illegal> {
         let mut ended = Vec::new();
-        match step {
-            Step::Literal { .. } => {}
-            Step::Drop(value) | Step::Forget(value) => {
-                if !self.is_alive(*value) {
-                    return Err(Illegal::Gone(*value));
+        match act {
+            Act::Literal(_) => {}
+            Act::End(value) => {
+                if !self.is_alive(value) {
+                    return Err(Illegal::Gone(value));
                 }
-                self.end_borrowers(*value, true, &mut ended);
+                self.end_borrowers(value, true, &mut ended);
             }
-            Step::Call { op, args } => self.check_call(self.operations.get(*op), args, &mut ended)?,
-            Step::Closure(closure) => self.check_args(&closure.captures, &mut ended)?,
+            Act::Call(op, args) => self.check_call(self.operations.get(op), args, &mut ended)?,
+            Act::Closure(closure) => self.check_args(&closure.captures, &mut ended)?,
         }
         ended.sort_unstable();
         ended.dedup();
@@ -372,13 +413,10 @@ impl<'a> Ledger<'a> {
 
     /// Adds the alive values that hold a loan of `value` (only mutable ones unless `all`), and all that hold loans of these.
     fn end_borrowers(&self, value: ValueId, all: bool, ended: &mut Vec<ValueId>) {
-        for holder in &self.state.values {
-            if holder.id != value
-                && holder.loans.iter().any(|loan| loan.of == value && (all || loan.mutable))
-                && !ended.contains(&holder.id)
-            {
-                ended.push(holder.id);
-                self.end_borrowers(holder.id, true, ended);
+        for Held { by, loan } in &self.state.loans {
+            if *by != value && loan.of == value && (all || loan.mutable) && !ended.contains(by) {
+                ended.push(*by);
+                self.end_borrowers(*by, true, ended);
             }
         }
     }
@@ -390,7 +428,7 @@ impl<'a> Ledger<'a> {
             let free = values.iter().rposition(|value| {
                 !values
                     .iter()
-                    .any(|other| other != value && self.loans(*other).iter().any(|loan| loan.of == *value))
+                    .any(|other| other != value && self.loans(*other).any(|loan| loan.of == *value))
             });
             ordered.push(values.remove(free.unwrap_or(values.len() - 1)));
         }
@@ -424,20 +462,19 @@ impl<'a> Ledger<'a> {
 
     /// The loans that a result gets from one argument: of the argument's own place (`outer`), and what the argument holds (`inner`).
     fn borrow(&self, arg: Arg, outer: bool, inner: bool, loans: &mut Vec<Loan>) {
-        let held = self.loans(arg.value);
         let mut add = |loan: Loan| {
             if !loans.contains(&loan) {
                 loans.push(loan);
             }
         };
         match arg.how {
-            How::Move | How::Copy if outer || inner => held.iter().copied().for_each(&mut add),
+            How::Move | How::Copy if outer || inner => self.loans(arg.value).for_each(&mut add),
             How::Ref if outer => add(Loan { of: arg.value, mutable: false }),
             How::RefMut | How::ReborrowMut if outer => add(Loan { of: arg.value, mutable: true }),
             // `&*r` of a `&T` is a copy of `r`; of a `&mut T` it freezes `r`.
             How::Reborrow if outer => {
                 if self.operations.abilities(self.ty(arg.value)).copy {
-                    held.iter().copied().for_each(&mut add);
+                    self.loans(arg.value).for_each(&mut add);
                 } else {
                     add(Loan { of: arg.value, mutable: false });
                 }
@@ -445,7 +482,7 @@ impl<'a> Ledger<'a> {
             _ => {}
         }
         if inner && !matches!(arg.how, How::Move | How::Copy) {
-            held.iter().copied().for_each(&mut add);
+            self.loans(arg.value).for_each(&mut add);
         }
     }
 
@@ -462,11 +499,12 @@ impl<'a> Ledger<'a> {
             next += 1;
         }
         for holder in places {
-            let Some(place) = self.place(holder) else { continue };
-            let held = &mut self.state.values[place].loans;
+            if !self.is_alive(holder) {
+                continue;
+            }
             for loan in loans {
-                if loan.of != holder && !held.contains(loan) {
-                    held.push(*loan);
+                if loan.of != holder && !self.loans(holder).any(|held| held == *loan) {
+                    self.state.loans.push(Held { by: holder, loan: *loan });
                 }
             }
         }

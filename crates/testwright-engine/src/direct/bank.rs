@@ -48,7 +48,8 @@ impl Bank {
         Some(place)
     }
 
-    fn bytes(&self, (offset, length): (u32, u32)) -> &[u8] {
+    /// What lies at a place that was handed out.
+    pub fn bytes(&self, (offset, length): (u32, u32)) -> &[u8] {
         &self.area[offset as usize..(offset + length) as usize]
     }
 

@@ -7,13 +7,14 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use testwright_model::operation::Operations;
 use testwright_model::{Literal, OpId};
 
+use crate::quick::{QuickMap, QuickSet};
+
 /// How the calls of one operation went.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tally {
     /// Calls that proposals added, not those of sequences that were only extended.
     pub calls: u64,
     pub panics: u64,
-    pub deaths: u32,
     /// Of the calls that were looked at closely: how many, and how many gave `Ok` or `Some`.
     pub looked: u64,
     pub good: u64,
@@ -26,7 +27,6 @@ impl Tally {
     pub fn join(&mut self, other: &Tally) {
         self.calls += other.calls;
         self.panics += other.panics;
-        self.deaths += other.deaths;
         self.looked += other.looked;
         self.good += other.good;
     }
@@ -36,28 +36,50 @@ impl Tally {
 #[derive(Debug, Default)]
 pub struct Choice {
     tallies: Vec<Tally>,
-    /// By operation, argument and class of literal: calls and panics.
-    literals: HashMap<(OpId, u8, u8), (u32, u32)>,
+    /// By callable: how many workers it ended.
+    deaths: Vec<u32>,
+    /// By callable, argument and class of literal: calls and panics.
+    literals: QuickMap<(u32, u32)>,
+    /// Operations with the fingerprint of an only argument at which they panicked.
+    refused: QuickSet,
     /// The callable of each operation, for what all its groundings share.
     callables: Vec<u32>,
     /// By callable and argument: the smallest class of number that took a lot of time and memory.
-    wasteful: HashMap<(u32, u8), u8>,
+    wasteful: QuickMap<u8>,
 }
 
 /// Literal arguments of a call that are told apart.
 const ARGUMENTS: u8 = 8;
+/// Values that operations refuse, as many as are remembered.
+const REFUSED: usize = 200_000;
+
+/// The arguments that have a class, with it.
+fn each(classes: u64) -> impl Iterator<Item = (u8, u8)> {
+    let class = move |argument: u8| u8::try_from((classes >> (8 * argument)) & 0xff).unwrap_or(0);
+    (0..ARGUMENTS).map(move |argument| (argument, class(argument))).filter(|(_, class)| *class != 0)
+}
+
+fn place(of: u32, argument: u8, class: u8) -> u64 {
+    u64::from(of) << 16 | u64::from(argument) << 8 | u64::from(class)
+}
+
+fn of_value(op: OpId, fingerprint: u64) -> u64 {
+    fingerprint.rotate_left(17) ^ u64::from(op.0).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
 
 impl Choice {
     pub fn new(operations: usize) -> Self {
         Choice {
             tallies: vec![Tally::default(); operations],
-            literals: HashMap::new(),
+            deaths: vec![0; operations],
+            literals: QuickMap::default(),
+            refused: QuickSet::default(),
             callables: (0..u32::try_from(operations).unwrap_or(u32::MAX)).collect(),
-            wasteful: HashMap::new(),
+            wasteful: QuickMap::default(),
         }
     }
 
-    /// For these operations; the groundings of one callable share what is learnt about waste.
+    /// For these operations; the groundings of one callable share what is learnt about waste, deaths and literals.
     pub fn of(operations: &Operations) -> Self {
         let mut choice = Choice::new(operations.operations.len());
         let mut first: HashMap<&str, u32> = HashMap::new();
@@ -93,9 +115,18 @@ impl Choice {
         (calls + 6.0 * panics) / (1.0 + tally.credit)
     }
 
+    fn callable(&self, op: OpId) -> u32 {
+        self.callables[op.0 as usize]
+    }
+
+    /// Whether the operation ended a worker, as any grounding of its callable.
+    pub fn kills(&self, op: OpId) -> bool {
+        self.deaths[self.callable(op) as usize] > 0
+    }
+
     /// Whether an operation that ended workers is worth another one: ever more rarely.
     pub fn dares(&self, op: OpId, rng: &mut Xoshiro256PlusPlus) -> bool {
-        let deaths = self.tally(op).deaths;
+        let deaths = self.deaths[self.callable(op) as usize];
         deaths < 2 || rng.random_ratio(1, deaths.saturating_mul(deaths).min(4096))
     }
 
@@ -105,28 +136,44 @@ impl Choice {
         tally.calls += 1;
         tally.panics += u64::from(panicked);
         if classes != 0 {
-            self.note(op, classes, 1, u32::from(panicked));
+            self.note(op, classes, panicked);
         }
     }
 
-    fn note(&mut self, op: OpId, classes: u64, calls: u32, panics: u32) {
-        for argument in 0..ARGUMENTS {
-            let class = u8::try_from((classes >> (8 * argument)) & 0xff).unwrap_or(0);
-            if class != 0 {
-                let seen = self.literals.entry((op, argument, class)).or_default();
-                seen.0 += calls;
-                seen.1 += panics;
-            }
+    /// How a call with literals of these classes went, whose operation is counted elsewhere.
+    pub fn note(&mut self, op: OpId, classes: u64, panicked: bool) {
+        let callable = self.callable(op);
+        for (argument, class) in each(classes) {
+            let seen = self.literals.entry(place(callable, argument, class)).or_default();
+            seen.0 += 1;
+            seen.1 += u32::from(panicked);
         }
+    }
+
+    /// An operation panicked when its only argument was this.
+    pub fn refuse(&mut self, op: OpId, fingerprint: u64) {
+        if fingerprint != 0 && self.refused.len() < REFUSED {
+            self.refused.insert(of_value(op, fingerprint));
+        }
+    }
+
+    /// Whether it is known that the operation panics with this as its only argument.
+    pub fn refuses(&self, op: OpId, fingerprint: u64) -> bool {
+        fingerprint != 0 && self.refused.contains(&of_value(op, fingerprint))
+    }
+
+    /// Whether the operation panics often.
+    pub fn is_risky(&self, op: OpId) -> bool {
+        let tally = self.tally(op);
+        tally.panics > 8 && tally.panics * 4 > tally.calls
     }
 
     /// A call took a lot of time and memory: its literals are to be avoided.
     pub fn record_waste(&mut self, op: OpId, classes: u64) {
-        let callable = self.callables[op.0 as usize];
-        for argument in 0..ARGUMENTS {
-            let class = u8::try_from((classes >> (8 * argument)) & 0xff).unwrap_or(0);
+        let callable = self.callable(op);
+        for (argument, class) in each(classes) {
             if LARGE.contains(&class) {
-                let from = self.wasteful.entry((callable, argument)).or_insert(class);
+                let from = self.wasteful.entry(place(callable, argument, 0)).or_insert(class);
                 *from = class.min(*from);
             }
         }
@@ -134,7 +181,8 @@ impl Choice {
 
     /// A call ended its worker, which costs as much as thousands of calls.
     pub fn record_death(&mut self, op: OpId, classes: u64) {
-        self.tally_mut(op).deaths += 1;
+        let callable = self.callable(op);
+        self.deaths[callable as usize] += 1;
         self.record_waste(op, classes);
         for _ in 0..8 {
             self.record(op, classes, true);
@@ -156,17 +204,17 @@ impl Choice {
     /// Whether to draw another literal instead of this one: it nearly always panicked there.
     pub fn avoids(&self, op: OpId, argument: usize, literal: &Literal, rng: &mut Xoshiro256PlusPlus) -> bool {
         let Ok(argument) = u8::try_from(argument) else { return false };
-        let class = class(literal);
+        let (callable, class) = (self.callable(op), class(literal));
         if LARGE.contains(&class)
             && self
                 .wasteful
-                .get(&(self.callables[op.0 as usize], argument))
+                .get(&place(callable, argument, 0))
                 .is_some_and(|from| *from <= class)
             && rng.random_bool(if AFFORDABLE.contains(&class) { 0.85 } else { 0.98 })
         {
             return true;
         }
-        let Some((calls, panics)) = self.literals.get(&(op, argument, class)) else { return false };
+        let Some((calls, panics)) = self.literals.get(&place(callable, argument, class)) else { return false };
         *calls >= 12 && u64::from(*panics) * 10 > u64::from(*calls) * 6 && rng.random_bool(0.92)
     }
 }

@@ -3,53 +3,63 @@
 use std::sync::Arc;
 
 use testwright_execute::Batch;
-use testwright_model::ledger::State;
+use testwright_model::ledger::{Act, State};
 use testwright_model::operation::{Operations, Take, TypeId};
 use testwright_model::sequence::{Arg, How, Sequence, Step, ValueId};
-use testwright_model::{Ledger, Literal, OpId, Prim, Ty};
+use testwright_model::{Ledger, Literal, OpId};
 use testwright_wire::code;
 
 use super::bank::Bank;
-use super::pool::{Entry, Piece};
+use super::code::{decode, write_literal};
+use super::pool::{Entry, Shape, Site};
 
 /// Values that a sequence makes at most: their numbers must fit into the worker's code.
 const MOST_VALUES: u32 = 16_000;
+/// Words of its code at most, some room left for the last step.
+const MOST_WORDS: usize = 60_000;
 /// How deep drops that need other drops before them are followed.
 const DROPS_OF_DROPS: u32 = 6;
 /// Values that are kept in view.
 const VIEW: usize = 24;
 
-#[derive(Clone, Debug)]
+/// Its buffers are used again from one proposal to the next.
+#[derive(Debug)]
 pub struct Draft<'a> {
     operations: &'a Operations,
-    pub pieces: Vec<Piece>,
-    pub words: Vec<u16>,
-    pub places: Vec<u32>,
+    words: Vec<u16>,
+    places: Vec<u16>,
+    sites: Vec<Site>,
     pub ledger: Ledger<'a>,
     pub calls: u32,
     /// Of them, those into the crate under test.
     subject_calls: u32,
     /// The calls that are not from the pool.
     pub fresh: Vec<Fresh>,
+    /// Their arguments, one call's after the other's.
+    args: Vec<Arg>,
 }
 
 /// A call that a proposal adds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Fresh {
     pub op: OpId,
-    pub args: Vec<Arg>,
     pub value: ValueId,
     /// The classes of its literal arguments: see `choice`.
     pub classes: u64,
+    /// The fingerprint of its only argument, if that is known.
+    pub of: u64,
+    /// Where its arguments are in the draft.
+    args: usize,
 }
 
 /// Lengths to go back to.
 #[derive(Debug)]
 pub struct Mark<'a> {
-    pieces: usize,
     words: usize,
     places: usize,
+    sites: usize,
     fresh: usize,
+    args: usize,
     calls: u32,
     subject_calls: u32,
     ledger: Ledger<'a>,
@@ -66,24 +76,38 @@ impl<'a> Draft<'a> {
     pub fn new(operations: &'a Operations) -> Self {
         Draft {
             operations,
-            pieces: Vec::new(),
             words: Vec::new(),
             places: Vec::new(),
+            sites: Vec::new(),
             ledger: Ledger::new(operations),
             calls: 0,
             subject_calls: 0,
             fresh: Vec::new(),
+            args: Vec::new(),
         }
+    }
+
+    /// Makes it empty; `words` are written over.
+    pub fn clear(&mut self, words: Vec<u16>) {
+        self.words = words;
+        self.words.clear();
+        self.places.clear();
+        self.sites.clear();
+        self.fresh.clear();
+        self.args.clear();
+        (self.calls, self.subject_calls) = (0, 0);
+        self.ledger.clear();
     }
 
     /// Where the draft is now; `spare` is written over.
     pub fn mark(&self, mut spare: State) -> Mark<'a> {
         spare.clone_from(self.ledger.state());
         Mark {
-            pieces: self.pieces.len(),
             words: self.words.len(),
             places: self.places.len(),
+            sites: self.sites.len(),
             fresh: self.fresh.len(),
+            args: self.args.len(),
             calls: self.calls,
             subject_calls: self.subject_calls,
             ledger: Ledger::resume(self.operations, spare),
@@ -92,144 +116,162 @@ impl<'a> Draft<'a> {
 
     /// Goes back; the state that is given up can be used again.
     pub fn go_back(&mut self, mark: Mark<'a>) -> State {
-        self.pieces.truncate(mark.pieces);
         self.words.truncate(mark.words);
         self.places.truncate(mark.places);
+        self.sites.truncate(mark.sites);
         self.fresh.truncate(mark.fresh);
+        self.args.truncate(mark.args);
         self.calls = mark.calls;
         self.subject_calls = mark.subject_calls;
         std::mem::replace(&mut self.ledger, mark.ledger).into_state()
     }
 
+    fn is_full(&self) -> bool {
+        self.ledger.made() >= MOST_VALUES || self.words.len() >= MOST_WORDS
+    }
+
+    /// Whether there is room for a pool sequence.
+    pub fn has_room_for(&self, entry: &Entry) -> bool {
+        self.words.len() + entry.words.len() < MOST_WORDS
+    }
+
+    /// Where the next word goes.
+    fn at(&self) -> u16 {
+        u16::try_from(self.words.len()).expect("a draft is full long before")
+    }
+
+    /// The arguments of a new call.
+    pub fn args(&self, fresh: &Fresh) -> &[Arg] {
+        &self.args[fresh.args..fresh.args + self.operations.get(fresh.op).params.len()]
+    }
+
     /// Appends a pool sequence; the number that its first step has here.
-    pub fn absorb(&mut self, entry: &Arc<Entry>) -> u32 {
+    pub fn absorb(&mut self, entry: &Entry) -> u32 {
+        let shape = &entry.shape;
         let (steps, made) = (self.ledger.steps(), self.ledger.made());
-        let base = u32::try_from(self.words.len()).unwrap_or(u32::MAX);
+        let base = self.at();
         self.words.extend_from_slice(&entry.words);
         let number = u16::try_from(made).unwrap_or(u16::MAX);
-        for place in &entry.places {
-            self.words[(base + place) as usize] += number;
+        for place in &shape.places {
+            self.words[usize::from(base + place)] += number;
         }
-        self.places.extend(entry.places.iter().map(|place| place + base));
-        self.pieces.push(Piece::Shared(Arc::clone(entry), steps));
-        self.calls += entry.calls;
-        self.subject_calls += entry.subject_calls;
-        self.ledger.absorb(&entry.state);
+        self.places.extend(shape.places.iter().map(|place| place + base));
+        self.sites.extend(shape.sites.iter().map(|site| site.moved(base)));
+        self.calls += shape.calls;
+        self.subject_calls += shape.subject_calls;
+        self.ledger.absorb(&shape.state);
         steps
     }
 
-    /// Appends a step, after the drops that it needs.
-    pub fn take(&mut self, step: Step, bank: &mut Bank) -> Option<ValueId> {
-        self.take_after(step, bank, DROPS_OF_DROPS)
+    /// Appends a call, after the drops that it needs. `of` is the fingerprint of its only argument, if that is known.
+    pub fn call(&mut self, op: OpId, args: &[Arg], classes: u64, of: u64) -> Option<ValueId> {
+        let value = self.act(Act::Call(op, args), code::DROP, DROPS_OF_DROPS)?;
+        let first = self.args.len();
+        self.args.extend_from_slice(args);
+        self.fresh.push(Fresh { op, value, classes, of, args: first });
+        Some(value)
+    }
+
+    /// Appends a literal, which is meant for this parameter of an operation.
+    pub fn literal(
+        &mut self,
+        ty: TypeId,
+        value: &Literal,
+        wanted: Option<(OpId, usize)>,
+        bank: &mut Bank,
+    ) -> Option<ValueId> {
+        if self.is_full() {
+            return None;
+        }
+        let at = self.at();
+        write_literal(self.operations, ty, value, bank, &mut self.words)?;
+        // A literal uses nothing, so nothing forbids it.
+        self.ledger.act_or_drops(Act::Literal(ty)).ok()?;
+        self.sites.push(Site::new(at, wanted));
+        Some(self.made())
+    }
+
+    /// Drops or forgets a value.
+    pub fn end(&mut self, value: ValueId, forget: bool) -> Option<()> {
+        let code = if forget { code::FORGET } else { code::DROP };
+        self.act(Act::End(value), code, DROPS_OF_DROPS).map(|_| ())
     }
 
     /// `left`: values that hold each other would have to be dropped one before the other, for ever.
-    fn take_after(&mut self, step: Step, bank: &mut Bank, left: u32) -> Option<ValueId> {
-        if self.ledger.made() >= MOST_VALUES {
+    fn act(&mut self, act: Act<'_>, ending: u16, left: u32) -> Option<ValueId> {
+        if self.is_full() {
             return None;
         }
         let start = (self.words.len(), self.places.len());
-        let encoded = self.encode(&step, bank);
-        let drops = if encoded { self.ledger.step_or_drops(&step) } else { Ok(Vec::new()) };
-        match drops {
-            Ok(drops) if encoded && drops.is_empty() => {}
-            Ok(drops) if encoded => {
-                self.words.truncate(start.0);
-                self.places.truncate(start.1);
-                let left = left.checked_sub(1)?;
-                for value in drops {
-                    // One drop may end others.
-                    if self.ledger.is_alive(value) {
-                        self.take_after(Step::Drop(value), bank, left)?;
-                    }
+        let drops = if self.encode(act, ending) { self.ledger.act_or_drops(act).ok() } else { None };
+        if drops.as_ref().is_none_or(|drops| !drops.is_empty()) {
+            self.words.truncate(start.0);
+            self.places.truncate(start.1);
+            let left = left.checked_sub(1)?;
+            for value in drops? {
+                // One drop may end others.
+                if self.ledger.is_alive(value) {
+                    self.act(Act::End(value), code::DROP, left)?;
                 }
-                return self.take_after(step, bank, left);
             }
-            _ => {
-                self.words.truncate(start.0);
-                self.places.truncate(start.1);
-                return None;
-            }
+            return self.act(act, ending, left);
         }
-        if let Step::Call { op, .. } = &step {
+        if let Act::Call(op, _) = act {
             self.calls += 1;
-            self.subject_calls += u32::from(self.operations.get(*op).is_subject());
+            self.subject_calls += u32::from(self.operations.get(op).is_subject());
         }
-        self.pieces.push(Piece::Own(step));
+        Some(self.made())
+    }
+
+    /// The step that was taken last.
+    fn made(&mut self) -> ValueId {
         if self.ledger.in_view() > 2 * VIEW {
             self.ledger.forget_idle(VIEW);
         }
-        Some(ValueId(self.ledger.steps() - 1))
+        ValueId(self.ledger.steps() - 1)
     }
 
-    fn encode(&mut self, step: &Step, bank: &mut Bank) -> bool {
-        match step {
-            Step::Call { op, args } => {
-                let operation = self.operations.get(*op);
+    fn encode(&mut self, act: Act<'_>, ending: u16) -> bool {
+        match act {
+            Act::Call(op, args) => {
+                let operation = self.operations.get(op);
                 self.words.push(code::CALL_BASE + u16::try_from(op.0).unwrap_or(u16::MAX));
                 for (param, arg) in operation.params.iter().zip(args) {
-                    if !self.ledger.is_alive(arg.value) {
-                        return false;
-                    }
                     let bits = match (arg.how, param.take) {
                         (How::Move, _) => code::MOVE,
                         (How::Reborrow | How::ReborrowMut, Take::Shared | Take::Mut) => code::DEREF,
                         _ => 0,
                     };
-                    self.value_word(arg.value, bits);
+                    if !self.value_word(arg.value, bits) {
+                        return false;
+                    }
                 }
+                true
             }
-            Step::Literal { ty, value } => return self.literal(*ty, value, bank),
-            Step::Drop(value) | Step::Forget(value) if !self.ledger.is_alive(*value) => return false,
-            Step::Drop(value) => {
-                self.words.push(code::DROP);
-                self.value_word(*value, 0);
+            Act::End(value) => {
+                self.words.push(ending);
+                self.value_word(value, 0)
             }
-            Step::Forget(value) => {
-                self.words.push(code::FORGET);
-                self.value_word(*value, 0);
-            }
-            Step::Closure(_) => return false,
+            Act::Literal(_) | Act::Closure(_) => false,
         }
+    }
+
+    fn value_word(&mut self, value: ValueId, bits: u16) -> bool {
+        if !self.ledger.is_alive(value) {
+            return false;
+        }
+        self.places.push(self.at());
+        self.words.push(self.number(value) | bits);
         true
     }
 
-    fn value_word(&mut self, value: ValueId, bits: u16) {
-        self.places.push(u32::try_from(self.words.len()).unwrap_or(u32::MAX));
-        let number = u16::try_from(self.ledger.number(value)).unwrap_or(code::VALUE);
-        self.words.push((number & code::VALUE) | bits);
-    }
-
-    fn literal(&mut self, ty: TypeId, value: &Literal, bank: &mut Bank) -> bool {
-        let number = u16::try_from(ty.0).unwrap_or(u16::MAX);
-        let (code, bits, words) = match value {
-            Literal::Bool(value) => (code::INT, u128::from(*value), 4),
-            Literal::Char(value) => (code::INT, u128::from(u32::from(*value)), 4),
-            Literal::Float(bits) => (code::INT, u128::from(*bits), 4),
-            Literal::Int(value) => match self.operations.ty(ty) {
-                Ty::Prim(Prim::I128 | Prim::U128) => (code::WIDE, value.cast_unsigned(), 8),
-                _ => (code::INT, value.cast_unsigned(), 4),
-            },
-            Literal::Str(text) => match bank.place(text.as_bytes()) {
-                Some((offset, length)) => (code::STR, u128::from(offset) | (u128::from(length) << 32), 4),
-                None => return false,
-            },
-            Literal::Bytes(bytes) => match bank.place(bytes) {
-                Some((offset, length)) => (code::BYTES, u128::from(offset) | (u128::from(length) << 32), 4),
-                None => return false,
-            },
-        };
-        self.words.extend_from_slice(&[code, number]);
-        for word in 0..words {
-            #[expect(clippy::cast_possible_truncation, reason = "word by word")]
-            self.words.push((bits >> (16 * word)) as u16);
-        }
-        true
+    fn number(&self, value: ValueId) -> u16 {
+        u16::try_from(self.ledger.number(value)).unwrap_or(code::VALUE) & code::VALUE
     }
 
     /// The sequence as steps, with the drops that the end of the scope would do in the wrong order.
-    pub fn finished(&self) -> Sequence {
-        let mut sequence = super::pool::flatten(&self.pieces);
+    pub fn finished(&self, bank: &Bank) -> Sequence {
+        let mut sequence = decode(self.operations, bank, &self.words);
         for value in self.ledger.drops_at_end() {
             sequence.push(Step::Drop(value));
         }
@@ -240,27 +282,42 @@ impl<'a> Draft<'a> {
     pub fn retrace(operations: &'a Operations, sequence: &Sequence, bank: &mut Bank) -> Option<Self> {
         let mut draft = Draft::new(operations);
         for step in &sequence.steps {
+            if draft.is_full() {
+                return None;
+            }
             // Nothing is forgotten on the way: what the steps use was in view where they were first joined.
             let legal = draft.ledger.drops_before(step).is_ok_and(|drops| drops.is_empty());
-            if !legal || draft.ledger.made() >= MOST_VALUES || !draft.encode(step, bank) {
+            let encoded = match step {
+                _ if !legal => false,
+                Step::Literal { ty, value } => {
+                    draft.sites.push(Site::new(draft.at(), None));
+                    write_literal(operations, *ty, value, bank, &mut draft.words).is_some()
+                }
+                Step::Forget(_) => draft.encode(step.into(), code::FORGET),
+                _ => draft.encode(step.into(), code::DROP),
+            };
+            if !encoded {
                 return None;
             }
             draft.ledger.step(step).ok()?;
-            draft.pieces.push(Piece::Own(step.clone()));
             if let Step::Call { op, args } = step {
-                let value = ValueId(draft.ledger.steps() - 1);
-                draft.fresh.push(Fresh { op: *op, args: args.clone(), value, classes: 0 });
+                let (value, first) = (ValueId(draft.ledger.steps() - 1), draft.args.len());
+                draft.args.extend_from_slice(args);
+                draft.fresh.push(Fresh { op: *op, value, classes: 0, of: 0, args: first });
                 draft.calls += 1;
+                draft.subject_calls += u32::from(operations.get(*op).is_subject());
             }
         }
         (draft.calls > 0).then_some(draft)
     }
 
     /// A proposal from the draft, which observes what the new calls made and changed.
-    pub fn propose(self) -> Proposal {
-        let mut observed: Vec<ValueId> = Vec::new();
+    ///
+    /// Takes the code with it; nothing can be added any more.
+    pub fn propose(&mut self) -> Proposal {
+        let mut observed: Vec<ValueId> = Vec::with_capacity(OBSERVED);
         for fresh in self.fresh.iter().rev() {
-            let changed = fresh.args.iter().filter(|arg| matches!(arg.how, How::RefMut));
+            let changed = self.args(fresh).iter().filter(|arg| matches!(arg.how, How::RefMut));
             for value in changed.map(|arg| arg.value).chain([fresh.value]) {
                 if observed.len() < OBSERVED && !observed.contains(&value) && self.ledger.is_alive(value) {
                     observed.push(value);
@@ -271,8 +328,8 @@ impl<'a> Draft<'a> {
     }
 
     /// A proposal which observes these values, as far as they are alive.
-    pub fn propose_observing(mut self, observed: &[ValueId]) -> Proposal {
-        let observed: Vec<Observed> = observed
+    pub fn propose_observing(&mut self, observed: &[ValueId]) -> Proposal {
+        let observed = observed
             .iter()
             .copied()
             .filter(|value| self.ledger.is_alive(*value))
@@ -282,23 +339,19 @@ impl<'a> Draft<'a> {
         let drops = self.ledger.drops_at_end();
         let drops = drops.into_iter().map(|value| (value, self.number(value))).collect();
         self.ledger.forget_idle(VIEW);
+        let shape = Shape {
+            places: self.places.as_slice().into(),
+            sites: self.sites.as_slice().into(),
+            calls: self.calls,
+            subject_calls: self.subject_calls,
+            state: self.ledger.state().clone(),
+        };
         Proposal {
-            entry: Arc::new(Entry {
-                pieces: self.pieces,
-                words: self.words.into_boxed_slice(),
-                places: self.places.into_boxed_slice(),
-                calls: self.calls,
-                subject_calls: self.subject_calls,
-                state: self.ledger.into_state(),
-            }),
-            observed,
-            drops,
-            fresh: self.fresh,
+            shape: Arc::new(shape),
+            words: std::mem::take(&mut self.words),
+            aim: Arc::new(Aim { observed, drops, fresh: self.fresh.clone() }),
+            varied: Vec::new(),
         }
-    }
-
-    fn number(&self, value: ValueId) -> u16 {
-        u16::try_from(self.ledger.number(value)).unwrap_or(code::VALUE) & code::VALUE
     }
 }
 
@@ -315,7 +368,18 @@ pub struct Observed {
 /// A sequence to run, and what to look at.
 #[derive(Debug)]
 pub struct Proposal {
-    pub entry: Arc<Entry>,
+    pub shape: Arc<Shape>,
+    /// Its code, as in an [`Entry`].
+    pub words: Vec<u16>,
+    /// What it was made for; shared by those that differ in their literals only.
+    pub aim: Arc<Aim>,
+    /// The literals that differ from a sequence that ran before: for which operation they are meant, and their classes.
+    /// Empty in a sequence of its own.
+    pub varied: Vec<(OpId, u64)>,
+}
+
+#[derive(Debug)]
+pub struct Aim {
     pub observed: Vec<Observed>,
     /// Values to drop at the very end, in this order.
     drops: Vec<(ValueId, u16)>,
@@ -323,26 +387,42 @@ pub struct Proposal {
 }
 
 impl Proposal {
+    /// Whether it is another's sequence with other literals.
+    pub fn is_variant(&self) -> bool {
+        !self.varied.is_empty()
+    }
+
+    /// The sequence, to be kept.
+    pub fn entry(&self) -> Entry {
+        Entry { shape: Arc::clone(&self.shape), words: self.words.as_slice().into() }
+    }
+
+    /// The classes of the literals that it brings, by the operation that they are meant for.
+    pub fn literals(&self) -> impl Iterator<Item = (OpId, u64)> + '_ {
+        let fresh = self.aim.fresh.iter().filter(|_| !self.is_variant());
+        fresh.map(|fresh| (fresh.op, fresh.classes)).chain(self.varied.iter().copied())
+    }
+
     /// Appends the proposal's code.
     pub fn add_to(&self, batch: &mut Batch) {
         let Batch { starts, words, .. } = batch;
         starts.push(u32::try_from(words.len()).unwrap_or(u32::MAX));
-        let length = self.entry.words.len() + 2 * (self.observed.len() + self.drops.len());
+        let length = self.words.len() + 2 * (self.aim.observed.len() + self.aim.drops.len());
         #[expect(clippy::cast_possible_truncation, reason = "word by word")]
         words.extend_from_slice(&[length as u16, (length >> 16) as u16]);
-        words.extend_from_slice(&self.entry.words);
-        for observed in &self.observed {
+        words.extend_from_slice(&self.words);
+        for observed in &self.aim.observed {
             words.extend_from_slice(&[code::OBSERVE, observed.number]);
         }
-        for (_, number) in &self.drops {
+        for (_, number) in &self.aim.drops {
             words.extend_from_slice(&[code::DROP, *number]);
         }
     }
 
     /// The steps as run; observations are not among them.
-    pub fn sequence(&self) -> Sequence {
-        let mut sequence = super::pool::flatten(&self.entry.pieces);
-        for (value, _) in &self.drops {
+    pub fn sequence(&self, operations: &Operations, bank: &Bank) -> Sequence {
+        let mut sequence = decode(operations, bank, &self.words);
+        for (value, _) in &self.aim.drops {
             sequence.push(Step::Drop(*value));
         }
         sequence
@@ -350,8 +430,8 @@ impl Proposal {
 
     /// The worker counts observations as steps; the number of a step in [`Proposal::sequence`].
     pub fn step(&self, executed: u32) -> u32 {
-        let steps = self.entry.state.steps();
-        let observed = u32::try_from(self.observed.len()).unwrap_or(0);
+        let steps = self.shape.state.steps();
+        let observed = u32::try_from(self.aim.observed.len()).unwrap_or(0);
         if executed < steps { executed } else { executed.saturating_sub(observed).max(steps) }
     }
 }

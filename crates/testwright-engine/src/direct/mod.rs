@@ -5,6 +5,7 @@
 
 pub mod bank;
 pub mod choice;
+mod code;
 pub mod draft;
 pub mod pool;
 
@@ -24,6 +25,8 @@ use bank::Bank;
 use choice::Choice;
 use draft::{Draft, Fresh, Proposal};
 use pool::Pool;
+
+pub use code::{call_at, calls, decode};
 
 use crate::wishes::Resolved;
 
@@ -87,6 +90,8 @@ pub struct Means<'m> {
     pub pool: Option<&'m Pool>,
     /// States to write over, so that each call does not ask for memory.
     pub spare: &'m mut Vec<State>,
+    /// The same for code.
+    pub buffers: &'m mut Vec<Vec<u16>>,
 }
 
 /// Arguments of arguments of arguments, at most.
@@ -99,6 +104,17 @@ const LONGEST: u32 = 300;
 const MODEST: i128 = 300;
 /// A repeated call is repeated so often at most.
 const REPEATS: u32 = 100;
+/// Literals that are changed at once, at most.
+const VARIED: usize = 4;
+
+/// What is learnt of a call while its arguments are found.
+#[derive(Clone, Copy, Debug, Default)]
+struct Notes {
+    /// The classes of its literals.
+    classes: u64,
+    /// The fingerprint of its only argument.
+    of: u64,
+}
 
 impl<'a> Maker<'a> {
     pub fn new(operations: &'a Operations, usable: &HashSet<OpId>) -> Self {
@@ -171,13 +187,12 @@ impl<'a> Maker<'a> {
         self
     }
 
-    /// An empty draft, but for the calls that come before all others.
-    fn draft(&self, means: &mut Means<'_>) -> Draft<'a> {
-        let mut draft = Draft::new(self.operations);
+    /// Empties the draft, but for the calls that come before all others.
+    fn start(&self, draft: &mut Draft<'a>, means: &mut Means<'_>) {
+        draft.clear(means.buffers.pop().unwrap_or_default());
         for op in &self.wishes.setup {
-            self.call(&mut draft, means, *op, DEPTH);
+            self.call(draft, means, *op, DEPTH);
         }
-        draft
     }
 
     /// A text that the crate itself made.
@@ -323,13 +338,14 @@ impl<'a> Maker<'a> {
         goal: Option<OpId>,
     ) -> Option<Sequence> {
         let (choice, mut bank) = (Choice::new(self.operations.operations.len()), Bank::default());
-        let mut means = Means { rng, bank: &mut bank, choice: &choice, pool: None, spare: &mut Vec::new() };
-        let mut draft = self.draft(&mut means);
+        let mut means = Means { rng, bank: &mut bank, choice: &choice, pool: None, spare: &mut Vec::new(), buffers: &mut Vec::new() };
+        let mut draft = Draft::new(self.operations);
+        self.start(&mut draft, &mut means);
         self.walk(&mut draft, &mut means, length);
         if let Some(goal) = goal {
             (0..20).find_map(|_| self.call(&mut draft, &mut means, goal, DEPTH))?;
         }
-        let sequence = draft.finished();
+        let sequence = draft.finished(&bank);
         (!sequence.is_empty()).then_some(sequence)
     }
 
@@ -346,32 +362,77 @@ impl<'a> Maker<'a> {
     }
 
     /// A sequence from nothing, a random walk.
-    pub fn propose_walk(&self, means: &mut Means<'_>) -> Option<Proposal> {
-        let mut draft = self.draft(means);
+    pub fn propose_walk(&self, draft: &mut Draft<'a>, means: &mut Means<'_>) -> Option<Proposal> {
+        self.start(draft, means);
         let length = means.rng.random_range(1..=16);
-        self.walk(&mut draft, means, length);
+        self.walk(draft, means, length);
         (draft.calls > 0).then(|| draft.propose())
     }
 
     /// A proposal that begins with `goal`, or with an operation that is due.
-    pub fn propose(&self, means: &mut Means<'_>, goal: Option<OpId>) -> Option<Proposal> {
-        let mut draft = self.draft(means);
+    pub fn propose(
+        &self,
+        draft: &mut Draft<'a>,
+        means: &mut Means<'_>,
+        goal: Option<OpId>,
+    ) -> Option<Proposal> {
+        self.start(draft, means);
         let first = goal.unwrap_or_else(|| self.pick(means));
-        self.call(&mut draft, means, first, DEPTH)?;
+        self.call(draft, means, first, DEPTH)?;
         let mut more = 0;
         while more < BURST && means.rng.random_bool(0.65) {
             more += 1;
-            let next = if means.rng.random_bool(0.8) { self.follow(&draft, means) } else { None };
+            let next = if means.rng.random_bool(0.8) { self.follow(draft, means) } else { None };
             let next = next.unwrap_or_else(|| self.pick(means));
             if means.rng.random_ratio(1, 10) {
-                self.end(&mut draft, means);
+                self.end(draft, means);
             }
-            self.call(&mut draft, means, next, DEPTH);
+            self.call(draft, means, next, DEPTH);
         }
         if means.rng.random_ratio(1, 8) {
-            self.repeat(&mut draft, means);
+            self.repeat(draft, means);
         }
         Some(draft.propose())
+    }
+
+    /// A sequence that ran to its end, with other literals here and there; `None` if it has none to change.
+    pub fn vary(&self, of: &Proposal, means: &mut Means<'_>) -> Option<Proposal> {
+        let shape = &of.shape;
+        if shape.sites.is_empty() {
+            return None;
+        }
+        let mut words = means.buffers.pop().unwrap_or_default();
+        words.clone_from(&of.words);
+        let mut varied = Vec::with_capacity(VARIED);
+        let mut written = Vec::new();
+        let times = means.rng.random_range(1..=VARIED.min(shape.sites.len()));
+        for _ in 0..times {
+            let site = shape.sites.choose(means.rng)?;
+            let at = usize::from(site.at);
+            let length = code::literal_words(words[at]);
+            let ty = TypeId(u32::from(words[at + 1]));
+            // Now and then as another literal of the type: keys that are put in and taken out, indices that meet.
+            let other = shape.sites.choose(means.rng).map(|other| usize::from(other.at)).filter(|other| {
+                words[*other..*other + 2] == words[at..at + 2] && means.rng.random_ratio(1, 3)
+            });
+            let literal = match (other, site.wanted()) {
+                (Some(other), _) => code::read_literal(self.operations, means.bank, &words[other..]),
+                (None, Some((op, index))) => self.literal_for(op, index, ty, means),
+                (None, None) => self.literal(ty, means),
+            };
+            let (op, index) = site.wanted().unwrap_or((OpId(0), usize::MAX));
+            if means.choice.avoids(op, index, &literal, means.rng) {
+                continue;
+            }
+            written.clear();
+            code::write_literal(self.operations, ty, &literal, means.bank, &mut written)?;
+            words[at..at + length].copy_from_slice(&written);
+            varied.push((op, choice::class_bits(index, &literal)));
+        }
+        if varied.is_empty() {
+            return None;
+        }
+        Some(Proposal { shape: shape.clone(), words, aim: of.aim.clone(), varied })
     }
 
     /// Drops a value, or now and then forgets it: what was made from it, or lent by it, has to bear that.
@@ -386,8 +447,7 @@ impl<'a> Maker<'a> {
             }
         }
         if let Some(value) = chosen {
-            let step = if means.rng.random_ratio(1, 6) { Step::Forget(value) } else { Step::Drop(value) };
-            draft.take(step, means.bank);
+            draft.end(value, means.rng.random_ratio(1, 6));
         }
     }
 
@@ -443,9 +503,9 @@ impl<'a> Maker<'a> {
                 return;
             }
             let from = draft.fresh.len() - span;
-            let calls: Vec<Fresh> = draft.fresh[from..].to_vec();
+            let calls: [Option<Fresh>; 3] = std::array::from_fn(|place| draft.fresh[from..].get(place).copied());
             let mut renamed: Vec<(ValueId, ValueId)> = Vec::new();
-            for call in calls {
+            for call in calls.into_iter().flatten() {
                 // What a failed try leaves behind, a literal or so, does no harm.
                 let Some(value) = self.again(draft, means, &call, &renamed) else { return };
                 renamed.push((call.value, value));
@@ -460,20 +520,21 @@ impl<'a> Maker<'a> {
         call: &Fresh,
         renamed: &[(ValueId, ValueId)],
     ) -> Option<ValueId> {
-        let mut classes = call.classes;
-        let mut args = Vec::with_capacity(call.args.len());
-        for (index, arg) in call.args.iter().enumerate() {
+        let mut notes = Notes { classes: call.classes, of: 0 };
+        let old = draft.args(call).to_vec();
+        let mut args = Vec::with_capacity(old.len());
+        for (index, arg) in old.iter().enumerate() {
             let value = renamed.iter().find(|(old, _)| *old == arg.value).map_or(arg.value, |(_, new)| *new);
             let literal = self.literals[self.operations.get(call.op).params[index].ty];
             let keep = draft.ledger.is_alive(value) && !(literal && means.rng.random_bool(0.5));
             if keep {
                 args.push(Arg { value, how: arg.how });
             } else {
-                classes = 0;
-                args.push(self.argument(draft, means, call.op, index, &args, &mut classes, 3)?);
+                notes.classes = 0;
+                args.push(self.argument(draft, means, call.op, index, &args, &mut notes, 3)?);
             }
         }
-        Self::append(draft, means, call.op, args, classes)
+        draft.call(call.op, &args, notes.classes, notes.of)
     }
 
     /// Appends a call with all that it needs; leaves the draft as it was if that fails.
@@ -493,24 +554,12 @@ impl<'a> Maker<'a> {
     ) -> Option<ValueId> {
         let operation = self.operations.get(op);
         let mut args: Vec<Arg> = Vec::with_capacity(operation.params.len());
-        let mut classes = 0;
+        let mut notes = Notes::default();
         for index in 0..operation.params.len() {
-            let arg = self.argument(draft, means, op, index, &args, &mut classes, depth)?;
+            let arg = self.argument(draft, means, op, index, &args, &mut notes, depth)?;
             args.push(arg);
         }
-        Self::append(draft, means, op, args, classes)
-    }
-
-    fn append(
-        draft: &mut Draft<'a>,
-        means: &mut Means<'_>,
-        op: OpId,
-        args: Vec<Arg>,
-        classes: u64,
-    ) -> Option<ValueId> {
-        let value = draft.take(Step::Call { op, args: args.clone() }, means.bank)?;
-        draft.fresh.push(Fresh { op, args, value, classes });
-        Some(value)
+        draft.call(op, &args, notes.classes, notes.of)
     }
 
     #[expect(clippy::too_many_arguments, reason = "one place of one call, and what it may be made of")]
@@ -521,14 +570,18 @@ impl<'a> Maker<'a> {
         op: OpId,
         index: usize,
         others: &[Arg],
-        classes: &mut u64,
+        notes: &mut Notes,
         depth: u32,
     ) -> Option<Arg> {
         let ty = self.operations.get(op).params[index].ty;
         let (literal, textual) = (self.literals[ty], !self.from_text[ty].is_empty());
-        // Literals are cheap: mostly take a new one.
+        // Literals are cheap: mostly take a new one. An operation that panics often is better given a value of which
+        // something is known.
+        let risky = means.choice.is_risky(op);
         if means.rng.random_bool(if literal {
-            0.3
+            if risky { 0.7 } else { 0.3 }
+        } else if risky {
+            0.2
         } else if textual {
             0.6
         } else {
@@ -546,11 +599,11 @@ impl<'a> Maker<'a> {
             1.0
         };
         if means.rng.random_bool(pools) {
-            if let Some(arg) = self.pooled(draft, means, op, index) {
+            if let Some(arg) = self.pooled(draft, means, op, index, notes) {
                 return Some(arg);
             }
         }
-        self.make(draft, means, op, index, classes, depth)
+        self.make(draft, means, op, index, notes, depth)
             .or_else(|| self.find(draft, means, op, index, others))
     }
 
@@ -582,9 +635,17 @@ impl<'a> Maker<'a> {
     }
 
     /// An argument by a sequence of the pool.
-    fn pooled(&self, draft: &mut Draft<'a>, means: &mut Means<'_>, op: OpId, index: usize) -> Option<Arg> {
+    fn pooled(
+        &self,
+        draft: &mut Draft<'a>,
+        means: &mut Means<'_>,
+        op: OpId,
+        index: usize,
+        notes: &mut Notes,
+    ) -> Option<Arg> {
         let pool = means.pool?;
-        let param = &self.operations.get(op).params[index];
+        let params = &self.operations.get(op).params;
+        let param = &params[index];
         let mut ty = param.ty;
         if param.take != Take::Value {
             let references = &self.references[param.ty];
@@ -595,9 +656,15 @@ impl<'a> Maker<'a> {
                 }
             }
         }
-        let offer = pool.choose(ty, means.rng)?;
-        if draft.calls + offer.entry.calls > LONGEST {
+        let alone = params.len() == 1;
+        let refused = |fingerprint: u64| alone && means.choice.refuses(op, fingerprint);
+        let offer = (0..3)
+            .find_map(|_| pool.choose(ty, means.rng).filter(|offer| !refused(offer.fingerprint)))?;
+        if draft.calls + offer.entry.shape.calls > LONGEST || !draft.has_room_for(&offer.entry) {
             return None;
+        }
+        if alone {
+            notes.of = offer.fingerprint;
         }
         let first = draft.absorb(&offer.entry);
         let value = ValueId(offer.value.0 + first);
@@ -636,7 +703,7 @@ impl<'a> Maker<'a> {
         means: &mut Means<'_>,
         op: OpId,
         index: usize,
-        classes: &mut u64,
+        notes: &mut Notes,
         depth: u32,
     ) -> Option<Arg> {
         let param = &self.operations.get(op).params[index];
@@ -660,26 +727,33 @@ impl<'a> Maker<'a> {
         };
         let how = self.way(param.take, param.ty, ty)?;
         if self.writes_literal(ty, means) {
-            let mut literal = self.literal(ty, means);
-            for _ in 0..3 {
-                if !means.choice.avoids(op, index, &literal, means.rng) {
-                    break;
-                }
-                literal = self.literal(ty, means);
-            }
-            // A count or an index for std's own: a large one costs time and memory, and finds nothing.
-            let counts = self.operations.get(op).origin == Origin::Std
-                && !param.open
-                && *self.operations.ty(ty) == Ty::Prim(Prim::Usize);
-            if counts && matches!(literal, Literal::Int(value) if !(0..=MODEST).contains(&value)) {
-                literal = Literal::Int(means.rng.random_range(0..24));
-            }
-            *classes |= choice::class_bits(index, &literal);
-            let value = draft.take(Step::Literal { ty, value: literal }, means.bank)?;
+            let literal = self.literal_for(op, index, ty, means);
+            notes.classes |= choice::class_bits(index, &literal);
+            let value = draft.literal(ty, &literal, Some((op, index)), means.bank)?;
             return Some(Arg { value, how });
         }
         let value = self.value(draft, means, ty, depth)?;
         Some(Arg { value, how })
+    }
+
+    /// A literal that an operation is likely to bear.
+    fn literal_for(&self, op: OpId, index: usize, ty: TypeId, means: &mut Means<'_>) -> Literal {
+        let mut literal = self.literal(ty, means);
+        for _ in 0..3 {
+            if !means.choice.avoids(op, index, &literal, means.rng) {
+                break;
+            }
+            literal = self.literal(ty, means);
+        }
+        // A count or an index for std's own: a large one costs time and memory, and finds nothing.
+        let operation = self.operations.get(op);
+        let counts = operation.origin == Origin::Std
+            && !operation.params[index].open
+            && *self.operations.ty(ty) == Ty::Prim(Prim::Usize);
+        if counts && matches!(literal, Literal::Int(value) if !(0..=MODEST).contains(&value)) {
+            literal = Literal::Int(means.rng.random_range(0..24));
+        }
+        literal
     }
 
     fn writes_literal(&self, ty: TypeId, means: &mut Means<'_>) -> bool {

@@ -1,25 +1,35 @@
 //! The pool: sequences worth extending, by the types of the values that they offer.
 //!
-//! An [`Entry`] never changes and shares what it was built from, so that joining sequences costs the number of their parts. It keeps
-//! its worker code ready too: to use it again is to copy words and to move the value numbers in them.
+//! An [`Entry`] never changes. It is kept as worker code: to join it to another is to copy words and to move the value numbers in
+//! them, which takes less time than to follow shared parts. Sequences that differ in their literals only share their [`Shape`].
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use rand::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use testwright_model::OpId;
 use testwright_model::ledger::State;
 use testwright_model::operation::TypeId;
-use testwright_model::sequence::{Sequence, Step, ValueId};
+use testwright_model::sequence::ValueId;
+
+use crate::quick::QuickSet;
 
 /// A sequence that ran to its end.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Entry {
-    pub pieces: Vec<Piece>,
+    pub shape: Arc<Shape>,
     /// The steps in the worker's code, without length, final drops and observations.
-    pub words: Box<[u16]>,
-    /// Where in `words` the value numbers are.
-    pub places: Box<[u32]>,
+    pub words: Arc<[u16]>,
+}
+
+/// All of a sequence but its literals.
+#[derive(Debug)]
+pub struct Shape {
+    /// Where in the code the value numbers are.
+    pub places: Box<[u16]>,
+    /// Where in it the literals are.
+    pub sites: Box<[Site]>,
     /// The borrow rules' state at its end.
     pub state: State,
     pub calls: u32,
@@ -27,39 +37,54 @@ pub struct Entry {
     pub subject_calls: u32,
 }
 
-/// A part of a sequence.
-#[derive(Clone, Debug)]
-pub enum Piece {
-    /// All steps of another sequence; its first one has this number here.
-    Shared(Arc<Entry>, u32),
-    Own(Step),
+/// A literal of a sequence.
+#[derive(Clone, Copy, Debug)]
+pub struct Site {
+    /// The word that it begins with.
+    pub at: u16,
+    /// The argument of an operation that it was made for; small, because entries have many.
+    argument: u8,
+    op: u16,
 }
 
-/// The steps that pieces stand for.
-pub fn flatten(pieces: &[Piece]) -> Sequence {
-    let mut steps = Vec::new();
-    write(pieces, 0, &mut steps);
-    Sequence { steps }
-}
+impl Site {
+    pub fn new(at: u16, wanted: Option<(OpId, usize)>) -> Self {
+        let fits = wanted.and_then(|(op, argument)| {
+            Some((u16::try_from(op.0).ok()?, u8::try_from(argument).ok().filter(|at| *at < NOBODY)?))
+        });
+        let (op, argument) = fits.unwrap_or((0, NOBODY));
+        Site { at, argument, op }
+    }
 
-fn write(pieces: &[Piece], shift: u32, steps: &mut Vec<Step>) {
-    for piece in pieces {
-        match piece {
-            Piece::Shared(entry, first) => write(&entry.pieces, shift + first, steps),
-            Piece::Own(step) => {
-                let mut step = step.clone();
-                step.shift(shift);
-                steps.push(step);
-            }
-        }
+    /// The same in code with so many words before it.
+    pub fn moved(self, by: u16) -> Self {
+        Site { at: self.at + by, ..self }
+    }
+
+    /// The operation that it was made for, and which argument.
+    pub fn wanted(self) -> Option<(OpId, usize)> {
+        (self.argument != NOBODY).then(|| (OpId(u32::from(self.op)), usize::from(self.argument)))
     }
 }
+
+/// No argument has this number.
+const NOBODY: u8 = u8::MAX;
 
 /// A value that an entry offers.
 #[derive(Clone, Debug)]
 pub struct Offer {
-    pub entry: Arc<Entry>,
+    pub entry: Entry,
     pub value: ValueId,
+    /// 0 if it is not known.
+    pub fingerprint: u64,
+    /// Those of the entry, at hand: offers are compared by it all the time.
+    calls: u32,
+}
+
+impl Offer {
+    pub fn new(entry: Entry, value: ValueId, fingerprint: u64) -> Self {
+        Offer { value, fingerprint, calls: entry.shape.calls, entry }
+    }
 }
 
 /// How values are told apart.
@@ -77,7 +102,7 @@ pub struct Pool {
     /// For each type, how many offers there ever were.
     offered: Vec<u64>,
     len: usize,
-    known: HashSet<u64>,
+    known: QuickSet,
     novelty: Novelty,
     /// Types whose values all count as new.
     indifferent: HashSet<TypeId>,
@@ -99,7 +124,7 @@ impl Pool {
             by_type: vec![Vec::new(); types],
             offered: vec![0; types],
             len: 0,
-            known: HashSet::new(),
+            known: QuickSet::default(),
             novelty,
             indifferent: HashSet::new(),
         }
@@ -149,19 +174,19 @@ impl Pool {
         }
         // The longer of two makes room.
         let (one, other) = (rng.random_range(0..offers.len()), rng.random_range(0..offers.len()));
-        let longer = if offers[one].entry.calls >= offers[other].entry.calls { one } else { other };
+        let longer = if offers[one].calls >= offers[other].calls { one } else { other };
         offers[longer] = offer;
     }
 
     /// Sequences with the values that they offer, at most so many: of each type the shortest first.
-    pub fn sample(&self, most: usize) -> Vec<(Sequence, Vec<ValueId>)> {
-        let mut found: Vec<(usize, &Arc<Entry>, Vec<ValueId>)> = Vec::new();
-        let mut places: HashMap<*const Entry, usize> = HashMap::new();
+    pub fn sample(&self, most: usize) -> Vec<(&Entry, Vec<ValueId>)> {
+        let mut found: Vec<(usize, &Entry, Vec<ValueId>)> = Vec::new();
+        let mut places: HashMap<*const u16, usize> = HashMap::new();
         for offers in &self.by_type {
             let mut offers: Vec<&Offer> = offers.iter().collect();
-            offers.sort_by_key(|offer| offer.entry.calls);
+            offers.sort_by_key(|offer| offer.calls);
             for (rank, offer) in offers.into_iter().enumerate() {
-                let place = *places.entry(Arc::as_ptr(&offer.entry)).or_insert(found.len());
+                let place = *places.entry(offer.entry.words.as_ptr()).or_insert(found.len());
                 match found.get_mut(place) {
                     None => found.push((rank, &offer.entry, vec![offer.value])),
                     Some((best, _, values)) => {
@@ -173,9 +198,9 @@ impl Pool {
                 }
             }
         }
-        found.sort_by_key(|(rank, entry, _)| (*rank, entry.calls));
+        found.sort_by_key(|(rank, entry, _)| (*rank, entry.shape.calls));
         found.truncate(most);
-        found.into_iter().map(|(_, entry, values)| (flatten(&entry.pieces), values)).collect()
+        found.into_iter().map(|(_, entry, values)| (entry, values)).collect()
     }
 
     /// One of the values of a type; short sequences and the newest values are likelier.
@@ -191,7 +216,7 @@ impl Pool {
         let newest = offers.len().saturating_sub(12);
         for from in [0, newest, 0] {
             let other = &offers[rng.random_range(from..offers.len())];
-            if other.entry.calls < chosen.entry.calls {
+            if other.calls < chosen.calls {
                 chosen = other;
             }
         }

@@ -10,7 +10,9 @@ use testwright_store::Kept;
 
 use super::{BATCH, Purpose, Search};
 use crate::EngineError;
+use crate::direct;
 use crate::direct::draft::{Draft, Proposal};
+use crate::direct::pool::Entry;
 use crate::saving::POOL_SAMPLE;
 
 impl Search<'_> {
@@ -64,7 +66,7 @@ impl Search<'_> {
         });
         let draft = Some(()).filter(|()| fits);
         let draft = draft.and_then(|()| Draft::retrace(operations, sequence, &mut self.bank));
-        let Some(draft) = draft else {
+        let Some(mut draft) = draft else {
             self.learned.replayed.illegal += 1;
             return None;
         };
@@ -74,7 +76,7 @@ impl Search<'_> {
         };
         self.learned.replayed.sequences += 1;
         // A later proposal is not to be the same; the pool may hold what the corpus holds, for other values of it.
-        self.before.is_new(&proposal.entry.words);
+        self.before.is_new(&proposal.words);
         Some(proposal)
     }
 
@@ -84,20 +86,26 @@ impl Search<'_> {
         if !saver.is_due() {
             return;
         }
-        let pool = saver.pool_is_due().then(|| sample(&self.pool, self.plan.jobs));
-        saver.save(&self.learned, pool);
+        let pool = saver.pool_is_due();
+        let pool = pool.then(|| self.sample());
+        if let Some(saver) = &mut self.saver {
+            saver.save(&self.learned, pool);
+        }
     }
 
     /// Hands over everything, at the end of the job.
     pub(super) fn save_all(&mut self) {
-        let Some(saver) = &mut self.saver else { return };
-        saver.save(&self.learned, Some(sample(&self.pool, self.plan.jobs)));
+        let pool = self.saver.is_some().then(|| self.sample());
+        if let Some(saver) = &mut self.saver {
+            saver.save(&self.learned, pool);
+        }
     }
-}
 
-fn sample(pool: &crate::direct::pool::Pool, jobs: usize) -> Vec<Kept> {
-    let sample = pool.sample(POOL_SAMPLE / jobs.max(1));
-    sample.into_iter().map(|(sequence, values)| Kept { sequence, values }).collect()
+    fn sample(&self) -> Vec<Kept> {
+        let sample = self.pool.sample(POOL_SAMPLE / self.plan.jobs.max(1));
+        let decode = |entry: &Entry| direct::decode(&self.bench.operations, &self.bank, &entry.words);
+        sample.into_iter().map(|(entry, values)| Kept { sequence: decode(entry), values }).collect()
+    }
 }
 
 /// Whether a literal is one of the type: a file can say anything.

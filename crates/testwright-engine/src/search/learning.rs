@@ -1,0 +1,256 @@
+//! What a job learns from the executions of a batch: how operations and literals fared, which values are new, which sequences
+//! reached something first, and what failed.
+
+use std::sync::atomic::Ordering;
+
+use testwright_execute::{Batch, EffectKind, Ending, Execution, Phase};
+use testwright_model::OpId;
+use testwright_model::operation::Origin;
+use testwright_model::sequence::{Sequence, Step};
+use testwright_wire::record::want;
+
+use super::{HEAVY, QUICK, SLOW, Search, Seen, WASTEFUL, completed};
+use crate::EngineError;
+use crate::campaign::Limit;
+use crate::direct::draft::Proposal;
+use crate::direct::pool::Offer;
+use crate::direct;
+use crate::judge::{STD_MISUSED, Verdict, is_outside, judge};
+
+impl Search<'_> {
+    pub(super) fn learn(&mut self, proposal: &Proposal, execution: &Execution, number: u64) {
+        if let Some(details) = &execution.details {
+            for effect in &details.effects {
+                let operations = &self.bench.operations;
+                let op = direct::call_at(operations, &proposal.words, proposal.step(effect.step));
+                let op = op.map_or("end of a sequence".to_owned(), |op| operations.get(op).path.clone());
+                let key = (op, kind_name(effect.kind), effect.allowed);
+                *self.learned.effects.entry(key).or_default() += 1;
+            }
+        }
+        self.learned.by_length.count(proposal.shape.subject_calls, !completed(execution));
+        if completed(execution) {
+            let slow = self.is_slow(execution);
+            if !slow {
+                self.usual = (self.usual * 255 + execution.ticks) / 256;
+            }
+            let wasteful = execution.allocated > WASTEFUL || slow;
+            let choice = &mut self.learned.choice;
+            for (op, classes) in &proposal.varied {
+                choice.note(*op, *classes, false);
+            }
+            for fresh in proposal.aim.fresh.iter().filter(|_| !proposal.is_variant()) {
+                choice.record(fresh.op, fresh.classes, false);
+            }
+            if wasteful {
+                for (op, classes) in proposal.literals() {
+                    choice.record_waste(op, classes);
+                }
+            }
+            self.keep(proposal, execution);
+            if execution.kept_values == 0 {
+                return;
+            }
+        } else {
+            self.record_failure(proposal, execution);
+        }
+        self.judge(proposal, execution, number);
+    }
+
+    /// Whoever extends a sequence pays for its work again.
+    pub(super) fn may_extend(&self, execution: &Execution) -> bool {
+        execution.allocated <= HEAVY && !self.is_slow(execution)
+    }
+
+    /// Time counts only under a time budget: with a number of executions, the same must come out every time.
+    fn is_slow(&self, execution: &Execution) -> bool {
+        matches!(self.plan.limit, Limit::Time(_)) && execution.ticks > SLOW * self.usual.max(QUICK / SLOW)
+    }
+
+    /// Offers the values that are new.
+    fn keep(&mut self, proposal: &Proposal, execution: &Execution) {
+        if !self.may_extend(execution) {
+            return;
+        }
+        let mut entry = None;
+        for (observed, fingerprint) in proposal.aim.observed.iter().zip(&execution.observed) {
+            if !self.pool.is_new(observed.ty, *fingerprint, &mut self.rng) {
+                continue;
+            }
+            let entry = entry.get_or_insert_with(|| proposal.entry());
+            let offer = Offer::new(entry.clone(), observed.value, *fingerprint);
+            self.pool.offer(observed.ty, offer, &mut self.rng);
+        }
+        if entry.is_some() {
+            if let Some(fresh) = proposal.aim.fresh.first() {
+                self.learned.choice.reward(fresh.op, 0.05);
+            }
+        }
+    }
+
+    /// Counts the calls that completed and the one that did not.
+    fn record_failure(&mut self, proposal: &Proposal, execution: &Execution) {
+        let step = proposal.step(execution.step);
+        let in_call = execution.phase == Phase::Call;
+        let choice = &mut self.learned.choice;
+        for fresh in &proposal.aim.fresh {
+            if in_call && fresh.value.0 > step {
+                break;
+            }
+            let failed = in_call && fresh.value.0 == step;
+            if failed && execution.died() {
+                choice.record_death(fresh.op, fresh.classes);
+            } else if failed || !proposal.is_variant() {
+                choice.record(fresh.op, fresh.classes, failed);
+            }
+            if failed && !proposal.is_variant() {
+                choice.refuse(fresh.op, fresh.of);
+            }
+        }
+        // The same with other literals ran to its end: one of them is to blame.
+        for (op, classes) in &proposal.varied {
+            choice.note(*op, *classes, true);
+            if execution.died() {
+                choice.record_waste(*op, *classes);
+            }
+        }
+        if !in_call && execution.died() {
+            if let Some(fresh) = proposal.aim.fresh.last() {
+                choice.record_death(fresh.op, 0);
+            }
+        }
+    }
+
+    /// A panic of std's own operation, such as `unwrap` of nothing, is no news, and needs no closer look.
+    fn is_own_panic(&self, proposal: &Proposal, execution: &Execution) -> Option<OpId> {
+        let operations = &self.bench.operations;
+        let panic = execution.panic().filter(|_| execution.ending == Ending::Panicked)?;
+        let op = direct::call_at(operations, &proposal.words, proposal.step(execution.step))?;
+        let outside = is_outside(&panic.file);
+        (outside && operations.get(op).origin == Origin::Std).then_some(op)
+    }
+
+    fn judge(&mut self, proposal: &Proposal, execution: &Execution, number: u64) {
+        let operations = &self.bench.operations;
+        if let Some(op) = self.is_own_panic(proposal, execution) {
+            self.progress.illegal.fetch_add(1, Ordering::Relaxed);
+            self.dismiss(STD_MISUSED, operations.get(op).path.clone());
+            return;
+        }
+        let sequence = proposal.sequence(operations, &self.bank);
+        let mut execution = execution.clone();
+        if execution.phase == Phase::Call {
+            execution.step = proposal.step(execution.step);
+        }
+        match judge(operations, &sequence, &execution) {
+            Verdict::Passes => {}
+            Verdict::Illegal(reason) => {
+                self.progress.illegal.fetch_add(1, Ordering::Relaxed);
+                let op = match sequence.steps.get(execution.step as usize) {
+                    Some(Step::Call { op, .. }) => operations.get(*op).path.clone(),
+                    _ => String::new(),
+                };
+                if reason == "documented panic" {
+                    self.keep_documented(&op, &sequence, &execution);
+                }
+                self.dismiss(reason, op);
+            }
+            Verdict::Failing(failure) => {
+                let seen = Seen {
+                    sequence,
+                    variant: self.stages[self.stage].variant,
+                    at_s: self.past.totals.seconds + self.start.elapsed().as_secs_f64(),
+                    at_execution: number,
+                    failure,
+                };
+                match self.learned.failures.get_mut(&seen.failure.key()) {
+                    None => {
+                        self.progress.failures.fetch_add(1, Ordering::Relaxed);
+                        self.learned.failures.insert(seen.failure.key(), seen);
+                    }
+                    // A shorter way to the same failure is a better start.
+                    Some(known)
+                        if seen.sequence.len() < known.sequence.len() && seen.variant == known.variant =>
+                    {
+                        known.sequence = seen.sequence;
+                        known.failure = seen.failure;
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+    }
+
+    fn dismiss(&mut self, reason: &str, op: String) {
+        *self.learned.dismissed.entry((reason.to_owned(), op)).or_default() += 1;
+    }
+
+    /// A documented panic is worth a test; the shortest sequence of each operation is kept.
+    fn keep_documented(&mut self, op: &str, sequence: &Sequence, execution: &Execution) {
+        let Some(panic) = execution.panic() else { return };
+        let known = self.learned.documented.get(op);
+        if known.is_none_or(|(known, _)| sequence.len() < known.len()) {
+            let found = (sequence.clone(), panic.message.clone());
+            self.learned.documented.insert(op.to_owned(), found);
+        }
+    }
+
+    /// Finds out which of the suspects reached counters first, and keeps it.
+    pub(super) fn credit(
+        &mut self,
+        suspects: &[&Proposal],
+        extensible: &[bool],
+        counters: &[u32],
+    ) -> Result<(), EngineError> {
+        self.learned.last_new = (self.start.elapsed().as_secs_f64(), self.executions);
+        let mut first: Vec<usize> = Vec::new();
+        if suspects.len() == 1 {
+            first.push(0);
+        } else {
+            // They are run again, as if nobody had reached the counters before.
+            let mut batch = Batch::new(want::ZERO | want::SCAN_EACH);
+            for proposal in suspects {
+                proposal.add_to(&mut batch);
+            }
+            self.worker.set_seen(counters, false);
+            let outcome = self.worker.run(&batch)?;
+            self.worker.set_seen(counters, true);
+            let reached = |execution: &Execution| !execution.new_counters().is_empty();
+            first.extend(
+                (0..).zip(&outcome.executions).filter(|(_, execution)| reached(execution)).map(|(i, _)| i),
+            );
+        }
+        for index in first {
+            let proposal = suspects[index];
+            let sequence = proposal.sequence(&self.bench.operations, &self.bank);
+            // Whatever it offers is worth going on from, new or not; nothing goes on from a panic,
+            // and whoever goes on from much work pays for it again.
+            for observed in proposal.aim.observed.iter().filter(|_| extensible[index]) {
+                let offer = Offer::new(proposal.entry(), observed.value, 0);
+                self.pool.offer(observed.ty, offer, &mut self.rng);
+            }
+            for fresh in &proposal.aim.fresh {
+                self.learned.choice.reward(fresh.op, 2.0);
+            }
+            for step in &sequence.steps {
+                if let Step::Literal { value, .. } = step {
+                    self.maker.learn_literal(value);
+                }
+            }
+            self.learned.corpus.push(sequence);
+        }
+        Ok(())
+    }
+}
+
+fn kind_name(kind: EffectKind) -> &'static str {
+    match kind {
+        EffectKind::Network => "network",
+        EffectKind::Files => "files",
+        EffectKind::Process => "process",
+        EffectKind::Signal => "signal",
+        EffectKind::Other => "other",
+        EffectKind::Thread => "thread",
+        EffectKind::Sleep => "sleep",
+    }
+}
