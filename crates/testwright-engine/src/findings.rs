@@ -4,6 +4,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use testwright_emit::Imports;
 use testwright_emit::report;
@@ -12,7 +13,7 @@ use testwright_harness::{TestBench, Variant};
 use testwright_model::operation::Operations;
 use testwright_model::sequence::Sequence;
 
-use crate::campaign::{Plan, Progress, Sanitizer, make_folder};
+use crate::campaign::{Limit, Plan, Progress, Sanitizer, make_folder};
 use crate::confirm::{Candidate, Confirmation, Confirmed, Confirmer, first_line};
 use crate::judge::{Failure, Verdict, judge};
 use crate::search::{Seen, calls};
@@ -33,6 +34,9 @@ pub struct Found {
 
 /// Candidates that are run to shorten one failure, at most.
 const PATIENCE: usize = 6000;
+/// And under a time budget, this part of it is spent on one failure, but some seconds anyway.
+const SHARE: u32 = 10;
+const SOME_SECONDS: Duration = Duration::from_secs(3);
 /// A candidate that hangs counts as so many.
 const COST_OF_A_HANG: usize = 1000;
 /// And any candidate for one.
@@ -59,7 +63,7 @@ pub fn settle(
     failures.truncate(2 * plan.max_findings);
     let mut names = HashSet::new();
     let mut shortened: Vec<(Seen, Sequence, usize, String)> = Vec::new();
-    for (seen, short) in shorten_all(bench, plan.jobs, failures, scratch)? {
+    for (seen, short) in shorten_all(bench, plan, failures, scratch)? {
         let Some(short) = short else {
             *found.dismissed.entry(("not seen again".to_owned(), seen.failure.operation)).or_default() += 1;
             continue;
@@ -134,11 +138,15 @@ pub fn settle(
 /// Shortens all failures, several at a time; in the order in which they came.
 fn shorten_all(
     bench: &Workbench,
-    jobs: usize,
+    plan: &Plan,
     failures: Vec<Seen>,
     scratch: &Path,
 ) -> Result<Vec<(Seen, Option<Sequence>)>, EngineError> {
     let next = AtomicUsize::new(0);
+    let time = match plan.limit {
+        Limit::Time(budget) => Some(SOME_SECONDS.max(budget / SHARE)),
+        Limit::Executions(_) => None,
+    };
     let work = |job: usize| {
         let mut workers: BTreeMap<Variant, Worker> = BTreeMap::new();
         let mut done = Vec::new();
@@ -157,12 +165,12 @@ fn shorten_all(
                     entry.insert(Worker::start(order)?)
                 }
             };
-            done.push((index, shorten(&bench.operations, seen, worker)?));
+            done.push((index, shorten(&bench.operations, seen, worker, time)?));
         }
     };
     let work = &work;
     let mut all: Vec<(usize, Option<Sequence>)> = std::thread::scope(|scope| {
-        let handles: Vec<_> = (0..jobs).map(|job| scope.spawn(move || work(job))).collect();
+        let handles: Vec<_> = (0..plan.jobs).map(|job| scope.spawn(move || work(job))).collect();
         let mut all = Vec::new();
         for handle in handles {
             let done: Result<Vec<_>, EngineError> = handle
@@ -223,11 +231,12 @@ pub fn subject_calls(operations: &Operations, sequence: &Sequence) -> usize {
     calls(sequence).filter(|op| operations.get(*op).is_subject()).count()
 }
 
-/// The shortest sequence found that fails in the same way, or `None` if the failure does not come again.
+/// The shortest sequence found in that time that fails in the same way, or `None` if the failure does not come again.
 fn shorten(
     operations: &Operations,
     seen: &Seen,
     worker: &mut Worker,
+    time: Option<Duration>,
 ) -> Result<Option<Sequence>, EngineError> {
     let key = seen.failure.key();
     let mut error = None;
@@ -241,6 +250,7 @@ fn shorten(
         200
     };
     let mut patience = PATIENCE;
+    let began = Instant::now();
     let mut same = |candidates: &[Sequence]| -> Vec<bool> {
         let mut verdicts = vec![false; candidates.len()];
         if error.is_some() {
@@ -251,7 +261,7 @@ fn shorten(
         for (part, chunk) in candidates.chunks(chunk_size).enumerate() {
             // Candidates of a hang that do not hang may still take nearly as long.
             let cost = chunk.len() * if hangs { COST_OF_A_SUSPECT } else { 1 };
-            if patience < cost {
+            if patience < cost || time.is_some_and(|time| began.elapsed() > time) {
                 break;
             }
             patience -= cost;

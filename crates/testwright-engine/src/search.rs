@@ -9,8 +9,8 @@ mod replay;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 use std::sync::Mutex;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use rand::seq::IndexedRandom;
@@ -122,7 +122,7 @@ const BATCH_TIME: Duration = Duration::from_millis(250);
 /// The first batches, and then one in so many, are compared with runs in fresh processes.
 const STEADINESS: u64 = 16;
 /// Sequences of a batch that are compared, at most: under a time budget batches start small, and each fresh process is time lost.
-const COMPARED: usize = 6;
+const COMPARED: usize = 3;
 const COMPARED_UNTIMED: usize = 60;
 /// Sequences with state that outlives them, run in a process of their own each: so many of a batch at least, and not many more,
 /// because a process costs as much as a hundred sequences.
@@ -137,6 +137,8 @@ const HEAVY: u64 = 1 << 17;
 const WASTEFUL: u64 = 1 << 20;
 /// A sequence that takes so many times the usual number of ticks of the processor's clock is slow.
 const SLOW: u64 = 5;
+/// All slow ones together should take no more than one part in so many of the time.
+const SLOW_SHARE: u64 = 8;
 /// But never one that takes less than this, some tens of microseconds.
 const QUICK: u64 = 100_000;
 /// Without anything new for so long, the search may be at its plateau.
@@ -147,7 +149,7 @@ const TRIES: u32 = 6;
 
 /// So many of the proposals are sequences of the batch before with other literals: they cost little to make, and what ran to its
 /// end once is likely to do it again.
-const VARIANTS: f64 = 0.7;
+const VARIANTS: f64 = 0.75;
 
 /// Why a batch is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -183,6 +185,8 @@ pub struct Search<'a> {
     batches: u64,
     /// The ticks that a sequence usually takes, slow ones left out: a moving mean.
     usual: u64,
+    /// Ticks of late, and those of slow sequences among them.
+    ticks: (u64, u64),
     /// Sequences of the last batch that ran to their end and have literals, to be run again with others.
     templates: Vec<Proposal>,
     draft: Draft<'a>,
@@ -209,7 +213,7 @@ impl<'a> Search<'a> {
     ) -> Result<Self, EngineError> {
         let operations = &bench.operations;
         let binary = stages[0].get().ok_or_else(|| EngineError::Internal("no worker to start".to_owned()))?;
-        let worker = start_worker(&binary, scratch, job, stages[0].variant)?;
+        let worker = start_worker(&binary, scratch, (job, plan.jobs), stages[0].variant)?;
         let novelty = if plan.strategy == Strategy::BottomUp { Novelty::Off } else { Novelty::Fingerprint };
         let mut maker = Maker::new(operations, &bench.usable)
             .with_dictionary(bench.dictionary.clone())
@@ -249,6 +253,7 @@ impl<'a> Search<'a> {
             executions: 0,
             batches: 0,
             usual: QUICK,
+            ticks: (0, 0),
             templates: Vec::new(),
             draft: Draft::new(operations),
             buffers: Vec::new(),
@@ -281,6 +286,8 @@ impl<'a> Search<'a> {
                 self.look_closely(&proposals)?;
             }
             self.choose_templates(proposals, good);
+            self.learned.choice.set_strained(self.ticks.1 * SLOW_SHARE > self.ticks.0);
+            self.ticks = (self.ticks.0 / 2, self.ticks.1 / 2);
             if self.batches.is_multiple_of(FADE) {
                 self.learned.choice.fade();
             }
@@ -352,7 +359,7 @@ impl<'a> Search<'a> {
         let Some(binary) = self.stages[next].get() else { return Ok(()) };
         self.note_edges();
         let variant = self.stages[next].variant;
-        self.worker = start_worker(&binary, self.scratch, self.job, variant)?;
+        self.worker = start_worker(&binary, self.scratch, (self.job, self.plan.jobs), variant)?;
         self.bank.start_over();
         self.stage = next;
         self.restarts = 0;
@@ -367,7 +374,7 @@ impl<'a> Search<'a> {
             // Literals of the corpus come first in this worker, so the bank's own places would differ.
             self.worker.run(&batch)?;
             let seen = self.worker.seen_counters();
-            self.worker = start_worker(&binary, self.scratch, self.job, variant)?;
+            self.worker = start_worker(&binary, self.scratch, (self.job, self.plan.jobs), variant)?;
             self.worker.set_seen(&seen, true);
             self.learned.corpus = corpus;
         }
@@ -476,11 +483,11 @@ impl<'a> Search<'a> {
                 if !execution.new_counters().is_empty() {
                     let alone = index == window || !execution.window();
                     let range = if alone { index..=index } else { window..=index };
-                    let extensible: Vec<bool> = outcome.executions[range.clone()]
-                        .iter()
-                        .map(|execution| completed(execution) && self.may_extend(execution))
-                        .collect();
-                    self.credit(&part[range], &extensible, execution.new_counters())?;
+                    // What ended its worker would only end it again.
+                    let suspects = range.filter(|index| !outcome.executions[*index].died());
+                    let suspects: Vec<(&Proposal, bool)> =
+                        suspects.map(|index| (part[index], good[places[index]])).collect();
+                    self.credit(&suspects, execution.new_counters())?;
                 }
                 if !execution.new_counters().is_empty() || execution.window() {
                     window = index + 1;
@@ -510,13 +517,16 @@ pub const MEMORY: u64 = 40 << 20;
 
 /// CPU time of a call that is suspected to be endless. Whether it is will be seen when it is shortened and confirmed, with
 /// far more time.
-const HANG: Duration = Duration::from_millis(200);
+const HANG: Duration = Duration::from_millis(40);
 
-/// A worker in its own scratch folder.
+/// How long a job looks out for its worker's answer before it sleeps, if there are more processors than jobs.
+const ALERT: Duration = Duration::from_millis(20);
+
+/// A worker in its own scratch folder, for one of so many jobs.
 pub fn start_worker(
     binary: &Path,
     scratch: &Path,
-    job: usize,
+    (job, jobs): (usize, usize),
     variant: Variant,
 ) -> Result<Worker, EngineError> {
     let folder = scratch.join(format!("job-{job}"));
@@ -526,6 +536,8 @@ pub fn start_worker(
     plan.limits.memory = MEMORY;
     plan.limits.call = HANG;
     plan.limits.sequence = HANG * 2;
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    plan.alert = if jobs < processors { ALERT } else { Duration::ZERO };
     Ok(Worker::start(plan)?)
 }
 

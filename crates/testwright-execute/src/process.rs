@@ -105,9 +105,16 @@ impl Process {
         }
     }
 
-    pub fn wait(&self, limit: Duration) -> Result<Wake, ExecuteError> {
+    /// Waits for a sign of life or death; looks out for one for a while (`alert`) before it sleeps.
+    pub fn wait(&self, limit: Duration, alert: Duration) -> Result<Wake, ExecuteError> {
         let failed = ExecuteError::system("wait for a worker");
         let mut watched = [PollFd::new(&self.event, PollFlags::IN), PollFd::new(&self.pidfd, PollFlags::IN)];
+        let began = Instant::now();
+        while began.elapsed() < alert && matches!(poll(&mut watched, Some(&timespec(Duration::ZERO))), Ok(0))
+        {
+            // Whoever needs the processor gets it.
+            std::thread::yield_now();
+        }
         match poll(&mut watched, Some(&timespec(limit))) {
             Ok(0) | Err(Errno::INTR) => return Ok(Wake::Nothing),
             Ok(_) => {}

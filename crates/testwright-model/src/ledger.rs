@@ -90,12 +90,7 @@ pub enum Illegal {
 // By hand, so that what is written over keeps its memory.
 impl Clone for State {
     fn clone(&self) -> Self {
-        State {
-            steps: self.steps,
-            made: self.made,
-            values: self.values.clone(),
-            loans: self.loans.clone(),
-        }
+        State { steps: self.steps, made: self.made, values: self.values.clone(), loans: self.loans.clone() }
     }
 
     fn clone_from(&mut self, source: &Self) {
@@ -426,9 +421,7 @@ impl<'a> Ledger<'a> {
         let mut ordered = Vec::new();
         while !values.is_empty() {
             let free = values.iter().rposition(|value| {
-                !values
-                    .iter()
-                    .any(|other| other != value && self.loans(*other).any(|loan| loan.of == *value))
+                !values.iter().any(|other| other != value && self.loans(*other).any(|loan| loan.of == *value))
             });
             ordered.push(values.remove(free.unwrap_or(values.len() - 1)));
         }

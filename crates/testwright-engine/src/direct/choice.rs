@@ -46,6 +46,8 @@ pub struct Choice {
     callables: Vec<u32>,
     /// By callable and argument: the smallest class of number that took a lot of time and memory.
     wasteful: QuickMap<u8>,
+    /// Slow sequences take more than their share of the time.
+    strained: bool,
 }
 
 /// Literal arguments of a call that are told apart.
@@ -76,6 +78,7 @@ impl Choice {
             refused: QuickSet::default(),
             callables: (0..u32::try_from(operations).unwrap_or(u32::MAX)).collect(),
             wasteful: QuickMap::default(),
+            strained: false,
         }
     }
 
@@ -194,6 +197,11 @@ impl Choice {
         tally.credit = (tally.credit + amount).min(64.0);
     }
 
+    /// Whether slow sequences take more than their share of the time: what makes them slow is then avoided all the more.
+    pub fn set_strained(&mut self, strained: bool) {
+        self.strained = strained;
+    }
+
     /// Old merits fade.
     pub fn fade(&mut self) {
         for tally in &mut self.tallies {
@@ -206,15 +214,18 @@ impl Choice {
         let Ok(argument) = u8::try_from(argument) else { return false };
         let (callable, class) = (self.callable(op), class(literal));
         if LARGE.contains(&class)
-            && self
-                .wasteful
-                .get(&place(callable, argument, 0))
-                .is_some_and(|from| *from <= class)
-            && rng.random_bool(if AFFORDABLE.contains(&class) { 0.85 } else { 0.98 })
+            && self.wasteful.get(&place(callable, argument, 0)).is_some_and(|from| *from <= class)
+            && rng.random_bool(match AFFORDABLE.contains(&class) {
+                _ if self.strained => 0.995,
+                true => 0.85,
+                false => 0.98,
+            })
         {
             return true;
         }
-        let Some((calls, panics)) = self.literals.get(&place(callable, argument, class)) else { return false };
+        let Some((calls, panics)) = self.literals.get(&place(callable, argument, class)) else {
+            return false;
+        };
         *calls >= 12 && u64::from(*panics) * 10 > u64::from(*calls) * 6 && rng.random_bool(0.92)
     }
 }

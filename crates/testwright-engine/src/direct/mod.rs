@@ -338,7 +338,14 @@ impl<'a> Maker<'a> {
         goal: Option<OpId>,
     ) -> Option<Sequence> {
         let (choice, mut bank) = (Choice::new(self.operations.operations.len()), Bank::default());
-        let mut means = Means { rng, bank: &mut bank, choice: &choice, pool: None, spare: &mut Vec::new(), buffers: &mut Vec::new() };
+        let mut means = Means {
+            rng,
+            bank: &mut bank,
+            choice: &choice,
+            pool: None,
+            spare: &mut Vec::new(),
+            buffers: &mut Vec::new(),
+        };
         let mut draft = Draft::new(self.operations);
         self.start(&mut draft, &mut means);
         self.walk(&mut draft, &mut means, length);
@@ -503,7 +510,8 @@ impl<'a> Maker<'a> {
                 return;
             }
             let from = draft.fresh.len() - span;
-            let calls: [Option<Fresh>; 3] = std::array::from_fn(|place| draft.fresh[from..].get(place).copied());
+            let calls: [Option<Fresh>; 3] =
+                std::array::from_fn(|place| draft.fresh[from..].get(place).copied());
             let mut renamed: Vec<(ValueId, ValueId)> = Vec::new();
             for call in calls.into_iter().flatten() {
                 // What a failed try leaves behind, a literal or so, does no harm.
@@ -658,8 +666,8 @@ impl<'a> Maker<'a> {
         }
         let alone = params.len() == 1;
         let refused = |fingerprint: u64| alone && means.choice.refuses(op, fingerprint);
-        let offer = (0..3)
-            .find_map(|_| pool.choose(ty, means.rng).filter(|offer| !refused(offer.fingerprint)))?;
+        let offer =
+            (0..3).find_map(|_| pool.choose(ty, means.rng).filter(|offer| !refused(offer.fingerprint)))?;
         if draft.calls + offer.entry.shape.calls > LONGEST || !draft.has_room_for(&offer.entry) {
             return None;
         }

@@ -57,6 +57,7 @@ impl Site {
     }
 
     /// The same in code with so many words before it.
+    #[must_use]
     pub fn moved(self, by: u16) -> Self {
         Site { at: self.at + by, ..self }
     }
@@ -77,13 +78,13 @@ pub struct Offer {
     pub value: ValueId,
     /// 0 if it is not known.
     pub fingerprint: u64,
-    /// Those of the entry, at hand: offers are compared by it all the time.
-    calls: u32,
+    /// What it takes to run the entry: of two offers, the cheaper is mostly taken, and the dearer makes room.
+    cost: u64,
 }
 
 impl Offer {
-    pub fn new(entry: Entry, value: ValueId, fingerprint: u64) -> Self {
-        Offer { value, fingerprint, calls: entry.shape.calls, entry }
+    pub fn new(entry: Entry, value: ValueId, fingerprint: u64, cost: u64) -> Self {
+        Offer { entry, value, fingerprint, cost }
     }
 }
 
@@ -172,10 +173,9 @@ impl Pool {
             self.len += 1;
             return;
         }
-        // The longer of two makes room.
         let (one, other) = (rng.random_range(0..offers.len()), rng.random_range(0..offers.len()));
-        let longer = if offers[one].calls >= offers[other].calls { one } else { other };
-        offers[longer] = offer;
+        let dearer = if offers[one].cost >= offers[other].cost { one } else { other };
+        offers[dearer] = offer;
     }
 
     /// Sequences with the values that they offer, at most so many: of each type the shortest first.
@@ -184,7 +184,7 @@ impl Pool {
         let mut places: HashMap<*const u16, usize> = HashMap::new();
         for offers in &self.by_type {
             let mut offers: Vec<&Offer> = offers.iter().collect();
-            offers.sort_by_key(|offer| offer.calls);
+            offers.sort_by_key(|offer| offer.entry.shape.calls);
             for (rank, offer) in offers.into_iter().enumerate() {
                 let place = *places.entry(offer.entry.words.as_ptr()).or_insert(found.len());
                 match found.get_mut(place) {
@@ -203,20 +203,17 @@ impl Pool {
         found.into_iter().map(|(_, entry, values)| (entry, values)).collect()
     }
 
-    /// One of the values of a type; short sequences and the newest values are likelier.
+    /// One of the values of a type; cheap sequences and the newest values are somewhat likelier.
     pub fn choose(&self, ty: TypeId, rng: &mut Xoshiro256PlusPlus) -> Option<&Offer> {
         let offers = &self.by_type[ty.0 as usize];
         if offers.is_empty() {
             return None;
         }
         let mut chosen = &offers[rng.random_range(0..offers.len())];
-        if rng.random_ratio(1, 5) {
-            return Some(chosen);
-        }
-        let newest = offers.len().saturating_sub(12);
-        for from in [0, newest, 0] {
-            let other = &offers[rng.random_range(from..offers.len())];
-            if other.calls < chosen.calls {
+        if rng.random_bool(0.5) {
+            let newest = offers.len().saturating_sub(12);
+            let other = &offers[rng.random_range(newest..offers.len())];
+            if other.cost < chosen.cost {
                 chosen = other;
             }
         }

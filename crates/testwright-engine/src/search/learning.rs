@@ -12,10 +12,13 @@ use testwright_wire::record::want;
 use super::{HEAVY, QUICK, SLOW, Search, Seen, WASTEFUL, completed};
 use crate::EngineError;
 use crate::campaign::Limit;
+use crate::direct;
 use crate::direct::draft::Proposal;
 use crate::direct::pool::Offer;
-use crate::direct;
 use crate::judge::{STD_MISUSED, Verdict, is_outside, judge};
+
+/// The ticks of a usual call, where no ticks are to be had.
+const TICKS_OF_A_CALL: u64 = 500;
 
 impl Search<'_> {
     pub(super) fn learn(&mut self, proposal: &Proposal, execution: &Execution, number: u64) {
@@ -31,6 +34,8 @@ impl Search<'_> {
         self.learned.by_length.count(proposal.shape.subject_calls, !completed(execution));
         if completed(execution) {
             let slow = self.is_slow(execution);
+            self.ticks.0 += execution.ticks;
+            self.ticks.1 += if slow { execution.ticks } else { 0 };
             if !slow {
                 self.usual = (self.usual * 255 + execution.ticks) / 256;
             }
@@ -62,6 +67,14 @@ impl Search<'_> {
         execution.allocated <= HEAVY && !self.is_slow(execution)
     }
 
+    /// What it takes to run a sequence again.
+    fn cost(&self, proposal: &Proposal, execution: &Execution) -> u64 {
+        match self.plan.limit {
+            Limit::Time(_) => execution.ticks,
+            Limit::Executions(_) => u64::from(proposal.shape.calls) * TICKS_OF_A_CALL,
+        }
+    }
+
     /// Time counts only under a time budget: with a number of executions, the same must come out every time.
     fn is_slow(&self, execution: &Execution) -> bool {
         matches!(self.plan.limit, Limit::Time(_)) && execution.ticks > SLOW * self.usual.max(QUICK / SLOW)
@@ -73,12 +86,13 @@ impl Search<'_> {
             return;
         }
         let mut entry = None;
+        let cost = self.cost(proposal, execution);
         for (observed, fingerprint) in proposal.aim.observed.iter().zip(&execution.observed) {
             if !self.pool.is_new(observed.ty, *fingerprint, &mut self.rng) {
                 continue;
             }
             let entry = entry.get_or_insert_with(|| proposal.entry());
-            let offer = Offer::new(entry.clone(), observed.value, *fingerprint);
+            let offer = Offer::new(entry.clone(), observed.value, *fingerprint, cost);
             self.pool.offer(observed.ty, offer, &mut self.rng);
         }
         if entry.is_some() {
@@ -195,21 +209,20 @@ impl Search<'_> {
         }
     }
 
-    /// Finds out which of the suspects reached counters first, and keeps it.
+    /// Finds out which of the suspects reached counters first, and keeps it. Each comes with whether it is worth going on from.
     pub(super) fn credit(
         &mut self,
-        suspects: &[&Proposal],
-        extensible: &[bool],
+        suspects: &[(&Proposal, bool)],
         counters: &[u32],
     ) -> Result<(), EngineError> {
         self.learned.last_new = (self.start.elapsed().as_secs_f64(), self.executions);
         let mut first: Vec<usize> = Vec::new();
         if suspects.len() == 1 {
             first.push(0);
-        } else {
+        } else if !suspects.is_empty() {
             // They are run again, as if nobody had reached the counters before.
             let mut batch = Batch::new(want::ZERO | want::SCAN_EACH);
-            for proposal in suspects {
+            for (proposal, _) in suspects {
                 proposal.add_to(&mut batch);
             }
             self.worker.set_seen(counters, false);
@@ -221,12 +234,13 @@ impl Search<'_> {
             );
         }
         for index in first {
-            let proposal = suspects[index];
+            let (proposal, extensible) = suspects[index];
             let sequence = proposal.sequence(&self.bench.operations, &self.bank);
             // Whatever it offers is worth going on from, new or not; nothing goes on from a panic,
             // and whoever goes on from much work pays for it again.
-            for observed in proposal.aim.observed.iter().filter(|_| extensible[index]) {
-                let offer = Offer::new(proposal.entry(), observed.value, 0);
+            for observed in proposal.aim.observed.iter().filter(|_| extensible) {
+                let cost = u64::from(proposal.shape.calls) * TICKS_OF_A_CALL;
+                let offer = Offer::new(proposal.entry(), observed.value, 0, cost);
                 self.pool.offer(observed.ty, offer, &mut self.rng);
             }
             for fresh in &proposal.aim.fresh {
