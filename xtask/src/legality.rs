@@ -6,6 +6,7 @@ use std::time::Duration;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use testwright_emit::{Imports, body};
+use testwright_engine::direct::draft::Draft;
 use testwright_engine::direct::pool::{Novelty, Offer, Pool};
 use testwright_engine::direct::{self, bank::Bank};
 use testwright_engine::direct::{Maker, Means};
@@ -128,21 +129,31 @@ fn propose(bench: &Workbench, wanted: usize, seed: u64) -> (Vec<Sequence>, usize
     }
     let (choice, mut bank) =
         (direct::choice::Choice::new(bench.operations.operations.len()), Bank::default());
-    let mut spare = Vec::new();
+    let (mut spare, mut buffers) = (Vec::new(), Vec::new());
+    let mut draft = Draft::new(&bench.operations);
     let mut pool = Pool::new(bench.operations.types.len(), Novelty::Off);
     while sequences.len() < wanted {
-        let mut means =
-            Means { rng: &mut rng, bank: &mut bank, choice: &choice, pool: Some(&pool), spare: &mut spare };
-        let Some(proposal) = maker.propose(&mut means, None) else { continue };
+        let mut means = Means {
+            rng: &mut rng,
+            bank: &mut bank,
+            choice: &choice,
+            pool: Some(&pool),
+            spare: &mut spare,
+            buffers: &mut buffers,
+        };
+        let Some(proposal) = maker.propose(&mut draft, &mut means, None) else { continue };
         // Long programs say no more about the rules, and take the compiler's time.
-        if proposal.entry.calls > 60 {
+        if proposal.shape.calls > 60 {
             continue;
         }
-        for observed in &proposal.observed {
-            let offer = Offer { entry: std::sync::Arc::clone(&proposal.entry), value: observed.value };
-            pool.offer(observed.ty, offer, &mut rng);
+        // Every other one with other literals.
+        let variant = maker.vary(&proposal, &mut means).filter(|_| sequences.len() % 2 == 0);
+        let proposal = variant.unwrap_or(proposal);
+        for observed in &proposal.aim.observed {
+            let cost = u64::from(proposal.shape.calls);
+            pool.offer(observed.ty, Offer::new(proposal.entry(), observed.value, 0, cost), &mut rng);
         }
-        sequences.push(proposal.sequence());
+        sequences.push(proposal.sequence(&bench.operations, &bank));
     }
     (sequences, reached, borrowing.len())
 }

@@ -140,8 +140,10 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
         });
     }
     let (class, tier) = classify(&message);
+    let beyond = is_beyond_memory(operations, sequence, step);
     let tier = match tier {
-        _ if promises(operation) => Tier::Bug,
+        _ if promises(operation) || class == "index" && asks(operations, operation) => Tier::Bug,
+        _ if class == "overflow" && beyond => Tier::UndocumentedPanic,
         _ if is_made_up(operations, operation, sequence, step, &message) => Tier::UndocumentedPanic,
         _ if broken_promise(operation, &file, &message) => Tier::Bug,
         Tier::Bug if is_arithmetic(&operation.path, &message) => Tier::UndocumentedPanic,
@@ -153,6 +155,10 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
     }
     if sequence.steps[..step].iter().any(|step| matches!(step, Step::Forget(_))) {
         return Verdict::Illegal("a panic after something was forgotten");
+    }
+    let absurd = beyond && class == "overflow" && wants_room(operation) && !promises(operation);
+    if absurd {
+        return Verdict::Illegal("absurd demand for memory");
     }
     if let Some(reason) = excused(operation, sequence, step, class, &message) {
         return Verdict::Illegal(reason);
@@ -259,6 +265,30 @@ fn promises(operation: &Operation) -> bool {
         || matches!(name, "from_str" | "try_from" | "try_into")
 }
 
+/// Whether the operation only asks whether something is so: `has_edge`, `contains_key`, `is_empty`. "No" is an answer to anything.
+fn asks(operations: &Operations, operation: &Operation) -> bool {
+    let name = operation.path.rsplit("::").next().unwrap_or("");
+    let asks = ["has_", "contains", "is_"].iter().any(|prefix| name.starts_with(prefix));
+    asks && *operations.ty(operation.result) == Ty::Prim(Prim::Bool)
+}
+
+/// Whether the operation makes room for as many as it is told.
+fn wants_room(operation: &Operation) -> bool {
+    let name = operation.path.rsplit("::").next().unwrap_or("");
+    ["capacity", "reserve", "with_", "grow", "resize"].iter().any(|part| name.contains(part))
+}
+
+/// Whether the step is given a size or place that no memory has: such a call fails anyway, an overflow on the way or not.
+fn is_beyond_memory(operations: &Operations, sequence: &Sequence, step: usize) -> bool {
+    let Step::Call { args, .. } = &sequence.steps[step] else { return false };
+    args.iter().any(|arg| match &sequence.steps[arg.value.0 as usize] {
+        Step::Literal { ty, value: Literal::Int(value) } => {
+            *operations.ty(*ty) == Ty::Prim(Prim::Usize) && *value > i128::from(i64::MAX) / 2
+        }
+        _ => false,
+    })
+}
+
 /// Whether an explicit panic is worse than one that is only not documented.
 fn broken_promise(operation: &Operation, file: &str, message: &str) -> bool {
     // A dependency was called in a way that it does not allow.
@@ -280,15 +310,24 @@ fn is_made_up(
         let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         rest[..digits].parse::<i128>().ok()
     });
-    // Zero is anybody's number.
-    let Some(index) = index.filter(|index| *index > 0) else { return false };
+    let Some(index) = index else { return false };
     let Step::Call { args, .. } = &sequence.steps[step] else { return false };
-    let may_be_index = |ty: &Ty| matches!(ty, Ty::Prim(Prim::Usize | Prim::U32) | Ty::Adt { .. });
+    // Zero is anybody's number, unless it was wrapped up as an index.
+    let may_be_index = |ty: &Ty| match ty {
+        Ty::Prim(Prim::Usize | Prim::U32) => index > 0,
+        Ty::Adt { path, .. } => index > 0 || is_index_type(path),
+        _ => false,
+    };
     operation.params.iter().zip(args).any(|(param, arg)| {
         param.name != "self"
             && may_be_index(operations.ty(param.ty))
             && any_literal(sequence, arg.value.0 as usize, |value| value == index)
     })
+}
+
+/// Whether the type's name says that it is a place in something.
+fn is_index_type(path: &str) -> bool {
+    ["Index", "Idx", "Id", "Key", "Handle"].iter().any(|end| path.ends_with(end))
 }
 
 /// Whether an operator of a number-like type does what the same operator does on integers: overflows, or divides by a zero
@@ -514,6 +553,14 @@ mod tests {
         let own = "assertion failed: self.byte_at(self.path_start) == b'/'";
         assert!(broken_promise(&set_host, "src/lib.rs", own));
         assert!(!broken_promise(&set_host, "src/lib.rs", "no host given"));
+    }
+
+    #[test]
+    fn only_some_types_and_names_speak_of_places_and_room() {
+        assert!(is_index_type("petgraph::graph::NodeIndex"));
+        assert!(!is_index_type("petgraph::graph::Graph"));
+        assert!(wants_room(&operation("SlotMap::with_capacity", &["capacity"])));
+        assert!(!wants_room(&operation("PeekNth::peek_nth", &["self", "n"])));
     }
 
     #[test]
