@@ -258,6 +258,21 @@ fn all() {{
     Ok((compared.len(), differ))
 }
 
+/// Takes the modules away that stand before this type's name.
+fn drop_paths(text: &str, name: &str) -> String {
+    let mut parts = text.split(name);
+    let mut out = parts.next().unwrap_or("").to_owned();
+    let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    for part in parts {
+        if out.ends_with("::") {
+            out.truncate(out.trim_end_matches(is_path).len());
+        }
+        out.push_str(name);
+        out.push_str(part);
+    }
+    out
+}
+
 /// What the worker saw, by step.
 fn expected(sequence: &Sequence, execution: &Execution) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
@@ -296,10 +311,11 @@ fn lines(
     Ok(all)
 }
 
-/// Texts without what differs by nature: addresses.
+/// Texts without what differs by nature: addresses, and where the droppable type comes from.
 fn masked(text: &str) -> String {
+    let text = drop_paths(text, "Tracked");
     let mut out = String::new();
-    let mut rest = text;
+    let mut rest = text.as_str();
     while let Some(at) = rest.find("0x") {
         let digits = rest[at + 2..].chars().take_while(char::is_ascii_hexdigit).count();
         out.push_str(&rest[..at]);

@@ -73,6 +73,7 @@ fn panics_section(text: &str) -> Option<String> {
     section.map(|lines| lines.join("\n").trim().to_owned())
 }
 
+/// A sentence that announces a panic, or else one that says what an argument must be and not what happens otherwise.
 fn panics_sentence(text: &str) -> Option<String> {
     let mut paragraphs = vec![String::new()];
     for (is_code, line) in lines(text) {
@@ -83,8 +84,22 @@ fn panics_sentence(text: &str) -> Option<String> {
             paragraph.push(' ');
         }
     }
-    let sentences = paragraphs.iter().flat_map(|paragraph| paragraph.split_inclusive(". "));
-    sentences.map(str::trim).find(|sentence| announces_panic(sentence)).map(str::to_owned)
+    let sentences = || {
+        let sentences = paragraphs.iter().flat_map(|paragraph| paragraph.split_inclusive(". "));
+        sentences.map(str::trim)
+    };
+    let announced = sentences().find(|sentence| announces_panic(sentence));
+    let answers = ["error", "Err", "None", "null"].iter().any(|word| text.contains(word));
+    announced.or_else(|| sentences().find(|sentence| !answers && demands(sentence))).map(str::to_owned)
+}
+
+/// "`radix` must be in the range `2...256`."
+fn demands(sentence: &str) -> bool {
+    sentence.match_indices("` must ").any(|(end, _)| {
+        let start = sentence[..end].rfind('`').map_or(0, |start| start + 1);
+        let named = &sentence[start..end];
+        !named.is_empty() && named.chars().all(|c| c.is_alphanumeric() || c == '_')
+    })
 }
 
 fn announces_panic(sentence: &str) -> bool {
@@ -170,6 +185,9 @@ mod tests {
         );
         panics("This will panic on\noverflow.", Some("This will panic on overflow."));
         panics("Never panics when called.", None);
+        panics("Digits. `radix` must be below 9.", Some("`radix` must be below 9."));
+        panics("`radix` must be below 9, else an error comes back.", None);
+        panics("The result must be used.", None);
         panics("If the closure panics, the map is left as it was.", None);
         panics("It does not panic if empty.", None);
         panics("```\n// panics if\n```", None);

@@ -7,7 +7,7 @@
 use testwright_execute::{Ending, Execution, Phase};
 use testwright_model::operation::{Operation, Operations, Origin};
 use testwright_model::sequence::{Sequence, Step};
-use testwright_model::{Literal, OpId, Prim, Ty};
+use testwright_model::{GenericArg, Literal, OpId, Prim, Ty};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -113,11 +113,15 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
     };
     let operation = operations.get(op);
     let unknown = takes_unknown_number(operations, sequence, step);
-    if class == "hang" && (unknown || asks_for_much(sequence, step, ABSURD)) {
+    if class == "hang" && (unknown || explodes(operation) || asks_for_much(sequence, step, ABSURD)) {
         return Verdict::Illegal("absurd demand for time");
     }
     if class == "out-of-memory"
-        && (operation.origin == Origin::Std || unknown || asks_for_much(sequence, step, ABSURD_MEMORY))
+        && (operation.origin == Origin::Std
+            || unknown
+            || explodes(operation)
+            || asks_for_much(sequence, step, ABSURD_MEMORY)
+            || has_foreign_index(operations, sequence, step))
     {
         return Verdict::Illegal("absurd demand for memory");
     }
@@ -145,6 +149,9 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
         _ if promises(operation) || class == "index" && asks(operations, operation) => Tier::Bug,
         _ if class == "overflow" && beyond => Tier::UndocumentedPanic,
         _ if is_made_up(operations, operation, sequence, step, &message) => Tier::UndocumentedPanic,
+        _ if speaks_of_place(class, &message) && has_foreign_index(operations, sequence, step) => {
+            Tier::UndocumentedPanic
+        }
         _ if broken_promise(operation, &file, &message) => Tier::Bug,
         Tier::Bug if is_arithmetic(&operation.path, &message) => Tier::UndocumentedPanic,
         Tier::Bug if class == "index" && is_namesake(operations, operation) => Tier::UndocumentedPanic,
@@ -272,6 +279,12 @@ fn asks(operations: &Operations, operation: &Operation) -> bool {
     asks && *operations.ty(operation.result) == Ty::Prim(Prim::Bool)
 }
 
+/// Whether the result of the operation grows beyond all bounds with a number that any text can hold: powers and shifts.
+fn explodes(operation: &Operation) -> bool {
+    let name = operation.path.rsplit("::").next().unwrap_or("");
+    name.contains("pow") || name.contains("factorial") || matches!(name, "shl" | "shl_assign")
+}
+
 /// Whether the operation makes room for as many as it is told.
 fn wants_room(operation: &Operation) -> bool {
     let name = operation.path.rsplit("::").next().unwrap_or("");
@@ -312,22 +325,69 @@ fn is_made_up(
     });
     let Some(index) = index else { return false };
     let Step::Call { args, .. } = &sequence.steps[step] else { return false };
-    // Zero is anybody's number, unless it was wrapped up as an index.
-    let may_be_index = |ty: &Ty| match ty {
-        Ty::Prim(Prim::Usize | Prim::U32) => index > 0,
-        Ty::Adt { path, .. } => index > 0 || is_index_type(path),
+    // Zero is anybody's number, unless it was given as an index.
+    let may_be_index = |name: &str, ty: &Ty| match ty {
+        Ty::Prim(Prim::Usize | Prim::U32) => index > 0 || PLACES.contains(&name),
+        Ty::Adt { .. } => index > 0 || is_index_type(ty),
         _ => false,
     };
     operation.params.iter().zip(args).any(|(param, arg)| {
         param.name != "self"
-            && may_be_index(operations.ty(param.ty))
+            && may_be_index(&param.name, operations.ty(param.ty))
             && any_literal(sequence, arg.value.0 as usize, |value| value == index)
     })
 }
 
-/// Whether the type's name says that it is a place in something.
-fn is_index_type(path: &str) -> bool {
-    ["Index", "Idx", "Id", "Key", "Handle"].iter().any(|end| path.ends_with(end))
+/// Names of parameters that say where.
+const PLACES: [&str; 14] =
+    ["index", "idx", "i", "pos", "position", "at", "from", "to", "node", "edge", "id", "key", "row", "col"];
+
+/// Whether values of the type are places in something, or some of them, by its name.
+fn is_index_type(ty: &Ty) -> bool {
+    match ty {
+        Ty::Adt { path, args } if matches!(path.as_str(), "std::vec::Vec" | "std::option::Option") => {
+            args.iter().any(|arg| matches!(arg, GenericArg::Ty(ty) if is_index_type(ty)))
+        }
+        Ty::Adt { path, .. } => ["Index", "Idx", "Id", "Key", "Handle"].iter().any(|end| path.ends_with(end)),
+        Ty::Ref { to, .. } | Ty::Slice(to) => is_index_type(to),
+        _ => false,
+    }
+}
+
+/// Whether a panic is about a place in something.
+fn speaks_of_place(class: &str, message: &str) -> bool {
+    let assertion = message.strip_prefix("assertion failed: ").unwrap_or("");
+    class == "index"
+        || message.contains(" index ")
+        || assertion.contains("idx")
+        || assertion.contains("index")
+}
+
+/// Whether an index that the step works with was made up, or comes from another thing than the step works on: one graph's
+/// index means nothing to another.
+fn has_foreign_index(operations: &Operations, sequence: &Sequence, step: usize) -> bool {
+    let ty_of = |index: usize| match &sequence.steps[index] {
+        Step::Call { op, .. } => Some(operations.ty(operations.get(*op).result)),
+        _ => None,
+    };
+    // What the step works on, as far as that does not go through an index.
+    let (mut open, mut indices) = (vec![step], Vec::new());
+    let mut reached = std::collections::HashSet::new();
+    while let Some(index) = open.pop() {
+        if index != step && ty_of(index).is_some_and(is_index_type) {
+            indices.push(index);
+        } else if reached.insert(index) {
+            open.extend(sequence.steps[index].uses().iter().map(|value| value.0 as usize));
+        }
+    }
+    indices.into_iter().any(|index| {
+        let Step::Call { op, args } = &sequence.steps[index] else { return false };
+        let name = operations.get(*op).path.rsplit("::").next().unwrap_or("");
+        let invented = ["new", "from", "end", "max", "min", "default", "null"]
+            .iter()
+            .any(|start| name.starts_with(start));
+        invented || !args.iter().any(|arg| reached.contains(&(arg.value.0 as usize)))
+    })
 }
 
 /// Whether an operator of a number-like type does what the same operator does on integers: overflows, or divides by a zero
@@ -337,7 +397,9 @@ fn is_arithmetic(path: &str, message: &str) -> bool {
     let (owner, name) = path.rsplit_once("::").unwrap_or(("", path));
     let trait_ = owner.rsplit_once(" as ").map_or("", |(_, trait_)| trait_.trim_end_matches('>'));
     let is_operator = OPERATORS.contains(&trait_.strip_suffix("Assign").unwrap_or(trait_));
-    let divides = ["div", "rem", "mod", "gcd", "lcm", "recip", "inv"].iter().any(|part| name.contains(part));
+    let divides = ["div", "rem", "mod", "gcd", "lcm", "recip", "inv", "multiple"]
+        .iter()
+        .any(|part| name.contains(part));
     let by_zero = message.ends_with("divide by zero") || message.ends_with("a divisor of zero");
     is_operator && (by_zero || message.ends_with("overflow")) || divides && by_zero
 }
@@ -557,8 +619,10 @@ mod tests {
 
     #[test]
     fn only_some_types_and_names_speak_of_places_and_room() {
-        assert!(is_index_type("petgraph::graph::NodeIndex"));
-        assert!(!is_index_type("petgraph::graph::Graph"));
+        let node = Ty::adt("petgraph::graph::NodeIndex", Vec::new());
+        assert!(is_index_type(&node));
+        assert!(is_index_type(&Ty::adt("std::vec::Vec", vec![node])));
+        assert!(!is_index_type(&Ty::adt("petgraph::graph::Graph", Vec::new())));
         assert!(wants_room(&operation("SlotMap::with_capacity", &["capacity"])));
         assert!(!wants_room(&operation("PeekNth::peek_nth", &["self", "n"])));
     }
@@ -613,6 +677,38 @@ mod tests {
             "that is what it was made with"
         );
         assert!(!made_up("mid > len"));
+    }
+
+    #[test]
+    fn an_index_of_another_graph_is_foreign() {
+        let mut operations = Operations::default();
+        operations.types.push(Ty::adt("g::Graph", Vec::new()));
+        operations.types.push(Ty::adt("g::NodeIndex", Vec::new()));
+        let returns = |path: &str, params: &[&str], result| Operation {
+            result: TypeId(result),
+            ..operation(path, params)
+        };
+        operations.operations = vec![
+            returns("Graph::new", &[], 0),
+            returns("Graph::add_node", &["self"], 1),
+            returns("NodeIndex::end", &[], 1),
+            returns("Graph::walk", &["self", "start"], 0),
+        ];
+        let call = |op, args: &[u32]| Step::Call {
+            op: OpId(op),
+            args: args.iter().map(|value| Arg { value: ValueId(*value), how: How::Copy }).collect(),
+        };
+        // Two graphs, and a node of the first.
+        let start = [call(0, &[]), call(0, &[]), call(1, &[0])];
+        let foreign = |more: &[Step]| {
+            let steps = [&start[..], more].concat();
+            let last = steps.len() - 1;
+            has_foreign_index(&operations, &Sequence { steps }, last)
+        };
+        assert!(!foreign(&[call(3, &[0, 2])]));
+        assert!(foreign(&[call(3, &[1, 2])]));
+        assert!(foreign(&[call(2, &[]), call(3, &[0, 3])]));
+        assert!(foreign(&[call(3, &[1, 2]), call(3, &[3, 2])]), "of what it was made from");
     }
 
     #[test]

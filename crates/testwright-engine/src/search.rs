@@ -16,10 +16,11 @@ use std::time::{Duration, Instant};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use testwright_execute::{Batch, Ending, Execution, Worker, WorkerPlan};
+use testwright_execute::{Batch, Ending, Execution, Phase, Worker, WorkerPlan};
 use testwright_harness::Variant;
 use testwright_model::OpId;
 use testwright_model::ledger::State;
+use testwright_model::operation::Operations;
 use testwright_model::sequence::{Sequence, Step};
 use testwright_store::Stored;
 use testwright_wire::record::want;
@@ -455,6 +456,7 @@ impl<'a> Search<'a> {
         let (mut fresh, usual): (Vec<usize>, Vec<usize>) =
             (0..proposals.len()).partition(|index| isolated(&proposals[*index]));
         let mut good = vec![false; proposals.len()];
+        let mut calls = 0;
         if counts {
             fresh.truncate(ISOLATED.max(proposals.len() / 32));
         }
@@ -474,12 +476,12 @@ impl<'a> Search<'a> {
                 proposal.add_to(&mut batch);
             }
             let outcome = if isolated { self.worker.run_fresh(&batch)? } else { self.worker.run(&batch)? };
-            self.progress.calls.fetch_add(if counts { outcome.calls } else { 0 }, Ordering::Relaxed);
             let mut window = 0;
             for (index, (proposal, execution)) in part.iter().zip(&outcome.executions).enumerate() {
                 self.learn(proposal, execution, number);
                 good[places[index]] = completed(execution) && self.may_extend(execution);
                 number += u64::from(counts);
+                calls += u64::from(subject_calls(&self.bench.operations, proposal, execution));
                 if !execution.new_counters().is_empty() {
                     let alone = index == window || !execution.window();
                     let range = if alone { index..=index } else { window..=index };
@@ -494,6 +496,7 @@ impl<'a> Search<'a> {
                 }
             }
         }
+        self.progress.calls.fetch_add(if counts { calls } else { 0 }, Ordering::Relaxed);
         Ok(good)
     }
 
@@ -543,6 +546,15 @@ pub fn start_worker(
 
 fn completed(execution: &Execution) -> bool {
     execution.ending == Ending::Completed
+}
+
+/// How many calls into the crate under test were made.
+fn subject_calls(operations: &Operations, proposal: &Proposal, execution: &Execution) -> u32 {
+    if execution.phase == Phase::Call {
+        direct::subject_calls_before(operations, &proposal.words, proposal.step(execution.step) + 1)
+    } else {
+        proposal.shape.subject_calls
+    }
 }
 
 /// The operations that a sequence calls.

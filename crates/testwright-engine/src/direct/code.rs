@@ -56,6 +56,13 @@ pub fn calls<'w>(operations: &'w Operations, words: &'w [u16]) -> impl Iterator<
     })
 }
 
+/// How many calls into the crate under test there are before the step with this number.
+pub fn subject_calls_before(operations: &Operations, words: &[u16], step: u32) -> u32 {
+    let is_subject = |step: &Word<'_>| matches!(step, Word::Call(op, _) if operations.get(*op).is_subject());
+    let calls = steps(operations, words).take(step as usize).filter(is_subject).count();
+    u32::try_from(calls).unwrap_or(u32::MAX)
+}
+
 /// The operation that the step with this number calls.
 pub fn call_at(operations: &Operations, words: &[u16], step: u32) -> Option<OpId> {
     match steps(operations, words).nth(step as usize)? {

@@ -26,7 +26,7 @@ use choice::Choice;
 use draft::{Draft, Fresh, Proposal};
 use pool::Pool;
 
-pub use code::{call_at, calls, decode};
+pub use code::{call_at, calls, decode, subject_calls_before};
 
 use crate::wishes::Resolved;
 
@@ -38,6 +38,8 @@ pub struct Maker<'a> {
     makers: ByType<Vec<OpId>>,
     /// Operations that take a value of the type or a borrow of one.
     takers: ByType<Vec<OpId>>,
+    /// Of the takers, those of the subject.
+    subject_takers: ByType<Vec<OpId>>,
     /// Of the makers, those that turn a text or byte string that is written out into a value: what has structure comes from there.
     from_text: ByType<Vec<OpId>>,
     /// How many steps it takes at least to make a value; [`NEVER`] if nothing makes one.
@@ -132,6 +134,7 @@ impl<'a> Maker<'a> {
             operations,
             makers: ByType::new(operations, Vec::new()),
             takers: ByType::new(operations, Vec::new()),
+            subject_takers: ByType::new(operations, Vec::new()),
             from_text: ByType::new(operations, Vec::new()),
             cost: ByType::new(operations, NEVER),
             literals,
@@ -233,9 +236,11 @@ impl<'a> Maker<'a> {
                     );
                 }
                 for ty in fitting {
-                    let takers = &mut self.takers[ty];
-                    if takers.last() != Some(id) {
-                        takers.push(*id);
+                    let subject = operation.is_subject().then_some(&mut self.subject_takers[ty]);
+                    for takers in subject.into_iter().chain([&mut self.takers[ty]]) {
+                        if takers.last() != Some(id) {
+                            takers.push(*id);
+                        }
                     }
                 }
             }
@@ -486,8 +491,10 @@ impl<'a> Maker<'a> {
     fn follow(&self, draft: &Draft<'a>, means: &mut Means<'_>) -> Option<OpId> {
         let mut takers: Option<&Vec<OpId>> = None;
         let mut seen = 0;
+        // std's own are a means to an end.
+        let table = if means.rng.random_bool(0.75) { &self.subject_takers } else { &self.takers };
         for (_, ty) in draft.ledger.alive() {
-            let candidates = &self.takers[ty];
+            let candidates = &table[ty];
             if !candidates.is_empty() {
                 seen += 1;
                 if means.rng.random_ratio(1, seen) {
@@ -501,9 +508,11 @@ impl<'a> Maker<'a> {
         Some(better).filter(|op| means.choice.dares(*op, means.rng))
     }
 
-    /// Repeats the last new calls: with the same arguments where they are still there, else with others.
+    /// Repeats the last new calls, if one is of the subject: with the same arguments where they are still there, else with others.
     fn repeat(&self, draft: &mut Draft<'a>, means: &mut Means<'_>) {
-        let span = means.rng.random_range(1..=3).min(draft.fresh.len());
+        let is_subject = |call: &Fresh| self.operations.get(call.op).is_subject();
+        let Some(back) = draft.fresh.iter().rev().take(3).position(is_subject) else { return };
+        let span = means.rng.random_range(back + 1..=3).min(draft.fresh.len());
         let times = means.rng.random_range(1..=REPEATS);
         for _ in 0..times {
             if draft.calls > LONGEST || draft.fresh.len() < span {
