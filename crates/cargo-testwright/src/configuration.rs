@@ -1,4 +1,5 @@
-//! `testwright.toml` beside the package's manifest, committed with it: what the author accepts, and wishes of the search.
+//! What the author accepts, and wishes of the search: `testwright.toml` beside the package's manifest, or the same tables in
+//! `[package.metadata.testwright]` or `[workspace.metadata.testwright]`. What is said nearer to the package wins, name by name.
 //!
 //! ```toml
 //! [accept]
@@ -22,6 +23,7 @@ use std::path::Path;
 use anyhow::Context;
 use serde::Deserialize;
 use testwright_engine::wishes::Wishes;
+use toml::{Table, Value};
 
 /// The whole file; what it may hold besides is for others to read.
 #[derive(Debug, Default, Deserialize)]
@@ -72,18 +74,49 @@ impl Configuration {
     }
 }
 
-/// An empty one if there is no file.
-pub fn read(root: &Path) -> anyhow::Result<Configuration> {
-    let path = root.join("testwright.toml");
-    match std::fs::read_to_string(&path) {
-        Ok(text) => parse(&text).with_context(|| format!("cannot read {}", path.display())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Configuration::default()),
-        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+/// What is said anywhere for the package in this folder; an empty one if nothing is.
+pub fn read(root: &Path, workspace: &Path) -> anyhow::Result<Configuration> {
+    let mut all = Table::new();
+    for (path, of) in [
+        (workspace.join("Cargo.toml"), Some("workspace")),
+        (root.join("Cargo.toml"), Some("package")),
+        (root.join("testwright.toml"), None),
+    ] {
+        let said = tables(&path, of).with_context(|| format!("cannot read {}", path.display()))?;
+        // Checked by itself, so that a mistake is told of the file that it is in.
+        check(said.clone()).with_context(|| format!("cannot read {}", path.display()))?;
+        join(&mut all, said);
+    }
+    check(all)
+}
+
+/// The tables of a file, or of the metadata of a manifest's part.
+fn tables(path: &Path, of: Option<&str>) -> anyhow::Result<Table> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Table::new()),
+        Err(error) => return Err(error.into()),
+    };
+    let file: Table = toml::from_str(&text)?;
+    let Some(of) = of else { return Ok(file) };
+    let said = file.get(of).and_then(|part| part.get("metadata")?.get("testwright")?.as_table());
+    Ok(said.cloned().unwrap_or_default())
+}
+
+/// Names in a table of `nearer` take the place of the same names.
+fn join(all: &mut Table, nearer: Table) {
+    for (name, value) in nearer {
+        match (all.get_mut(&name), value) {
+            (Some(Value::Table(known)), Value::Table(more)) => known.extend(more),
+            (_, value) => {
+                all.insert(name, value);
+            }
+        }
     }
 }
 
-fn parse(text: &str) -> anyhow::Result<Configuration> {
-    let file: Configuration = toml::from_str(text)?;
+fn check(tables: Table) -> anyhow::Result<Configuration> {
+    let file: Configuration = tables.try_into()?;
     for (id, reason) in &file.accept {
         anyhow::ensure!(!reason.trim().is_empty(), "finding {id} is accepted without a reason; write one");
     }
@@ -96,6 +129,31 @@ fn parse(text: &str) -> anyhow::Result<Configuration> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn parse(text: &str) -> anyhow::Result<Configuration> {
+        check(toml::from_str(text)?)
+    }
+
+    #[test]
+    fn what_is_said_nearer_to_the_package_wins() {
+        let folder = std::env::temp_dir().join(format!("testwright-configuration-{}", std::process::id()));
+        let member = folder.join("member");
+        std::fs::create_dir_all(&member).unwrap();
+        let of = |part: &str, least: i64, most: &str| {
+            format!("[{part}.metadata.testwright.generate]\nleast = {least}\n{most}\n")
+        };
+        std::fs::write(folder.join("Cargo.toml"), of("workspace", 1, "most = 90")).unwrap();
+        std::fs::write(member.join("Cargo.toml"), of("package", 2, "setup = [\"a::init\"]")).unwrap();
+        let wishes = read(&member, &folder).unwrap().wishes();
+        assert_eq!((wishes.least, wishes.most), (Some(2), Some(90)));
+        std::fs::write(member.join("testwright.toml"), "[generate]\nleast = 3\n").unwrap();
+        let wishes = read(&member, &folder).unwrap().wishes();
+        assert_eq!((wishes.least, wishes.setup.as_slice()), (Some(3), &["a::init".to_owned()][..]));
+        std::fs::write(member.join("testwright.toml"), "[generate]\nless = 3\n").unwrap();
+        let error = format!("{:#}", read(&member, &folder).unwrap_err());
+        assert!(error.contains("member/testwright.toml") && error.contains("less"), "{error}");
+        std::fs::remove_dir_all(folder).unwrap();
+    }
 
     #[test]
     fn each_finding_needs_its_reason() {

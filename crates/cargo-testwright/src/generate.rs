@@ -41,7 +41,7 @@ pub fn run(flags: &GenerateFlags) -> anyhow::Result<u8> {
     };
     let folders = Folders::new(flags.out.as_deref(), &selection, &bench.subject.root, &bench.places.work);
     choose(&mut bench, flags)?;
-    let configuration = configuration::read(&bench.subject.root)?;
+    let configuration = configuration::read(&bench.subject.root, &bench.subject.workspace_root)?;
     bench.heed(&configuration.wishes())?;
     let outcome = match search(&mut bench, plan(flags, configuration.accept, campaign_file), &progress, human)
     {

@@ -38,6 +38,44 @@ impl Tracked {
 }
 ";
 
+/// Another, for tests of leaks.
+const COUNTED: &str = "\
+/// How many values are alive.
+static ALIVE: std::sync::atomic::AtomicI32 = std::sync::atomic::AtomicI32::new(0);
+
+/// A value on the heap that is counted as long as it lives.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Tracked(Box<i32>);
+
+impl Tracked {
+    fn new(number: i32) -> Self {
+        ALIVE.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        Tracked(Box::new(number))
+    }
+}
+
+impl Clone for Tracked {
+    fn clone(&self) -> Self {
+        Tracked::new(*self.0)
+    }
+}
+
+impl Default for Tracked {
+    fn default() -> Self {
+        Tracked::new(0)
+    }
+}
+
+impl Drop for Tracked {
+    fn drop(&mut self) {
+        ALIVE.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+";
+
+/// What the test of a leak says when it fails.
+pub const LEAKED: &str = "a value is never dropped";
+
 /// The stand-in, without its constructor where no test calls it.
 fn tracked(is_constructed: bool) -> &'static str {
     match TRACKED.find("\nimpl") {
@@ -54,6 +92,28 @@ pub fn test_file(
     printed: &Printed,
     imports: &Imports,
 ) -> String {
+    file(header, name, attributes, printed, imports, false)
+}
+
+/// A complete test file with one test, which fails if a value is alive at its end.
+pub fn leak_test_file(
+    header: &str,
+    name: &str,
+    attributes: &[String],
+    printed: &Printed,
+    imports: &Imports,
+) -> String {
+    file(header, name, attributes, printed, imports, true)
+}
+
+fn file(
+    header: &str,
+    name: &str,
+    attributes: &[String],
+    printed: &Printed,
+    imports: &Imports,
+    counts: bool,
+) -> String {
     let mut text = regression::header_text(header);
     let (uses, body) = imports.shorten(&printed.body, &printed.traits);
     for path in &uses {
@@ -63,7 +123,7 @@ pub fn test_file(
         text.push('\n');
     }
     if printed.uses_tracked {
-        text.push_str(tracked(body.contains("Tracked::new(")));
+        text.push_str(if counts { COUNTED } else { tracked(body.contains("Tracked::new(")) });
         text.push('\n');
     }
     text.push_str("#[test]\n");
@@ -71,8 +131,17 @@ pub fn test_file(
         text.push_str(&format!("{attribute}\n"));
     }
     text.push_str(&format!("fn {name}() {{\n"));
+    let indent = if counts { "        " } else { "    " };
+    if counts {
+        text.push_str("    {\n");
+    }
     for line in body.lines() {
-        text.push_str(&format!("    {line}\n"));
+        text.push_str(&format!("{indent}{line}\n"));
+    }
+    if counts {
+        text.push_str(&format!(
+            "    }}\n    assert_eq!(ALIVE.load(std::sync::atomic::Ordering::Relaxed), 0, {LEAKED:?});\n"
+        ));
     }
     text.push_str("}\n");
     text

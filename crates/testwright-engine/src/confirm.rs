@@ -154,7 +154,11 @@ impl Confirmer<'_> {
         }
         let ignore =
             format!("#[ignore = {:?}]", format!("testwright finding: {}", first_line(&failure.message)));
-        testwright_emit::test_file(&header, name, &[ignore], printed, &self.imports)
+        let file = match failure.class {
+            "leak" => testwright_emit::leak_test_file,
+            _ => testwright_emit::test_file,
+        };
+        file(&header, name, &[ignore], printed, &self.imports)
     }
 }
 

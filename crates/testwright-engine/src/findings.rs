@@ -32,6 +32,8 @@ pub struct Found {
     pub dismissed: BTreeMap<(String, String), u64>,
 }
 
+/// The class of failures that show only at the end of a sequence.
+const LEAK: &str = "leak";
 /// Candidates that are run to shorten one failure, at most.
 const PATIENCE: usize = 6000;
 /// And under a time budget, this part of it is spent on one failure, but some seconds anyway.
@@ -63,11 +65,21 @@ pub fn settle(
     failures.truncate(2 * plan.max_findings);
     let mut names = HashSet::new();
     let mut shortened: Vec<(Seen, Sequence, usize, String)> = Vec::new();
-    for (seen, short) in shorten_all(bench, plan, failures, scratch)? {
+    for (mut seen, short) in shorten_all(bench, plan, failures, scratch)? {
         let Some(short) = short else {
             *found.dismissed.entry(("not seen again".to_owned(), seen.failure.operation)).or_default() += 1;
             continue;
         };
+        if seen.failure.class == LEAK {
+            // Which call leaks is clear only now; several failures may be the same.
+            if let Some(op) = calls(&short).filter(|op| bench.operations.get(*op).is_subject()).last() {
+                seen.failure.operation.clone_from(&bench.operations.get(op).path);
+            }
+            let same = |other: &Failure| other.class == LEAK && other.operation == seen.failure.operation;
+            if shortened.iter().any(|(other, ..)| same(&other.failure)) {
+                continue;
+            }
+        }
         let original = subject_calls(&bench.operations, &seen.sequence);
         let name = unique_name(&seen.failure, &mut names);
         shortened.push((seen, short, original, name));
@@ -241,7 +253,7 @@ fn shorten(
     let key = seen.failure.key();
     let mut error = None;
     let hangs = seen.failure.class == "hang";
-    let dies = seen.failure.class != "panic" && seen.failure.file.is_empty();
+    let dies = !matches!(seen.failure.class, "panic" | LEAK) && seen.failure.file.is_empty();
     let chunk_size = if hangs {
         1
     } else if dies {
@@ -318,7 +330,7 @@ fn failing(
     for (index, execution) in numbers.into_iter().zip(&worker.run(&batch)?.executions) {
         verdicts[index] = matches!(
             judge(operations, &candidates[index], execution),
-            Verdict::Failing(failure) if failure.key() == *key
+            Verdict::Failing(failure) if failure.key() == *key || failure.class == LEAK && key.0 == LEAK
         );
     }
     Ok(verdicts)

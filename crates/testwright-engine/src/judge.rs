@@ -78,7 +78,10 @@ pub fn is_outside(file: &str) -> bool {
 
 pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution) -> Verdict {
     let (class, message, file, line) = match execution.ending {
-        Ending::Completed | Ending::Truncated => return Verdict::Passes,
+        Ending::Completed => {
+            return leak(operations, sequence, execution).map_or(Verdict::Passes, Verdict::Failing);
+        }
+        Ending::Truncated => return Verdict::Passes,
         Ending::Refused => return Verdict::Illegal("refused by the worker"),
         Ending::Killed(_) => return Verdict::Illegal("killed from outside"),
         Ending::Panicked | Ending::DropPanicked | Ending::ObservePanicked => {
@@ -171,6 +174,46 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
         return Verdict::Illegal(reason);
     }
     Verdict::Failing(Failure { tier, class, operation: operation.path.clone(), step, message, file, line })
+}
+
+/// A value of ours that was given to the library and never dropped, though nobody forgot anything.
+fn leak(operations: &Operations, sequence: &Sequence, execution: &Execution) -> Option<Failure> {
+    let on_purpose = sequence.steps.iter().any(|step| match step {
+        Step::Forget(_) => true,
+        Step::Call { op, .. } => leaks_on_purpose(operations, operations.get(*op)),
+        _ => false,
+    });
+    if execution.kept_values <= 0 || on_purpose {
+        return None;
+    }
+    let is_subject = |step: &Step| matches!(step, Step::Call { op, .. } if operations.get(*op).is_subject());
+    let step = sequence.steps.iter().rposition(is_subject)?;
+    let Step::Call { op, .. } = &sequence.steps[step] else { return None };
+    Some(Failure {
+        tier: Tier::Bug,
+        class: "leak",
+        operation: operations.get(*op).path.clone(),
+        step,
+        message: testwright_emit::LEAKED.to_owned(),
+        file: String::new(),
+        line: 0,
+    })
+}
+
+/// Whether an operation hands over the duty to drop something.
+fn leaks_on_purpose(operations: &Operations, operation: &Operation) -> bool {
+    let name = operation.path.rsplit("::").next().unwrap_or("");
+    let mut raw = false;
+    operations.ty(operation.result).walk(&mut |ty| {
+        raw |= match ty {
+            Ty::Ptr { .. } => true,
+            Ty::Adt { path, .. } => {
+                ["ManuallyDrop", "MaybeUninit", "NonNull"].iter().any(|end| path.ends_with(end))
+            }
+            _ => false,
+        };
+    });
+    raw || name.contains("leak") || name.contains("forget") || name.contains("raw")
 }
 
 /// Aborts by which the compiler's own checks tell of a broken pointer.

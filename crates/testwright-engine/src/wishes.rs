@@ -87,7 +87,7 @@ fn named(name: &str, operations: &Operations) -> Result<Vec<TypeId>, EngineError
 
 fn unknown(kind: &str, name: &str) -> EngineError {
     EngineError::Harness(HarnessError::Usage {
-        message: format!("testwright.toml names a {kind} that the search does not use: `{name}`"),
+        message: format!("the configuration names a {kind} that the search does not use: `{name}`"),
         advice: Some("`cargo testwright list` shows the names".to_owned()),
     })
 }
