@@ -34,6 +34,13 @@ pub fn body(operations: &Operations, sequence: &Sequence, observe: bool) -> Prin
     printer.print()
 }
 
+/// Prints the statements with texts and byte strings on the heap: in a program's constants, a sanitizer does not see their ends.
+pub fn body_on_heap(operations: &Operations, sequence: &Sequence) -> Printed {
+    let mut printer = Printer::new(operations, sequence);
+    printer.on_heap = true;
+    printer.print()
+}
+
 /// Prints the statements with an assertion after each pinned value. If the test `panics`, its last call gives no value.
 pub(crate) fn pinned(operations: &Operations, sequence: &Sequence, pins: &[Pin], panics: bool) -> Printed {
     let mut printer = Printer::new(operations, sequence);
@@ -59,6 +66,7 @@ pub(crate) struct Printer<'a> {
     pub text: Vec<Option<Text>>,
     pub out: Printed,
     pub observe: bool,
+    on_heap: bool,
     checks: Vec<Option<Check>>,
     /// The call that panics.
     ends_at: Option<usize>,
@@ -125,6 +133,7 @@ impl<'a> Printer<'a> {
                 assertions: 0,
             },
             observe: false,
+            on_heap: false,
             checks: vec![None; sequence.len()],
             ends_at: None,
         }
@@ -144,8 +153,9 @@ impl<'a> Printer<'a> {
         match &self.sequence.steps[index] {
             Step::Literal { ty, value } => {
                 let ty = self.operations.ty(*ty).clone();
-                let plain = literal::text(&ty, value, false);
-                let typed = literal::text(&ty, value, true);
+                let heap = literal::on_heap(&ty, value).filter(|_| self.on_heap);
+                let plain = heap.clone().unwrap_or_else(|| literal::text(&ty, value, false));
+                let typed = heap.unwrap_or_else(|| literal::text(&ty, value, true));
                 if self.may_inline_literal(index) {
                     self.text[index] = Some(Text::Inline { plain, typed });
                 } else if !self.uses[index].is_empty() {

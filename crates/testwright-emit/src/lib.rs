@@ -17,7 +17,7 @@ mod title;
 mod value;
 mod words;
 
-pub use body::{Printed, body};
+pub use body::{Printed, body, body_on_heap};
 pub use page::page;
 pub use paths::Imports;
 pub use pin::Pin;

@@ -55,6 +55,16 @@ pub fn text(ty: &Ty, value: &Literal, typed: bool) -> String {
     }
 }
 
+/// A text or byte string in a block of its own on the heap, of which a sanitizer knows where it ends.
+pub fn on_heap(ty: &Ty, value: &Literal) -> Option<String> {
+    match value {
+        Literal::Str(text) if repetition(text).is_some() => None,
+        Literal::Str(_) => Some(format!("&*String::from({}).leak()", text(ty, value, false))),
+        Literal::Bytes(_) => Some(format!("&*{}.to_vec().leak()", text(ty, value, false))),
+        _ => None,
+    }
+}
+
 /// A long text as a short one that is repeated, if it is.
 fn repetition(text: &str) -> Option<(&str, usize)> {
     const LONG: usize = 300;
@@ -91,6 +101,22 @@ pub fn int(prim: Prim, value: i128, typed: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_for_a_sanitizer_lie_on_the_heap() {
+        let bytes = Ty::reference(Ty::Slice(Box::new(Ty::Prim(Prim::U8))));
+        let heap = |ty: &Ty, value| on_heap(ty, &value);
+        assert_eq!(
+            heap(&bytes, Literal::Bytes(b"\x7fELF".to_vec())).as_deref(),
+            Some("&*b\"\\x7fELF\".to_vec().leak()")
+        );
+        let text = Ty::reference(Ty::Str);
+        assert_eq!(
+            heap(&text, Literal::Str("a".to_owned())).as_deref(),
+            Some("&*String::from(\"a\").leak()")
+        );
+        assert_eq!(heap(&Ty::Prim(Prim::I32), Literal::Int(1)), None);
+    }
 
     #[test]
     fn a_long_repetition_is_written_as_one() {

@@ -91,7 +91,11 @@ impl Confirmer<'_> {
                 .iter()
                 .map(|index| {
                     let candidate = &candidates[*index];
-                    let text = self.source(candidate.name, candidate.failure, &printed[*index], confirm);
+                    let on_heap = confirm
+                        .sanitizer
+                        .then(|| testwright_emit::body_on_heap(operations, candidate.sequence));
+                    let printed = on_heap.as_ref().unwrap_or(&printed[*index]);
+                    let text = self.source(candidate.name, candidate.failure, printed, confirm);
                     TestSource { name: candidate.name.to_owned(), text }
                 })
                 .collect();
