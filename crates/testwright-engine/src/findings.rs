@@ -250,7 +250,6 @@ fn shorten(
     worker: &mut Worker,
     time: Option<Duration>,
 ) -> Result<Option<Sequence>, EngineError> {
-    let key = seen.failure.key();
     let mut error = None;
     let hangs = seen.failure.class == "hang";
     let dies = !matches!(seen.failure.class, "panic" | LEAK) && seen.failure.file.is_empty();
@@ -277,7 +276,7 @@ fn shorten(
                 break;
             }
             patience -= cost;
-            match failing(operations, chunk, worker, &key) {
+            match failing(operations, chunk, worker, &seen.failure) {
                 Ok(found) => {
                     let any = found.contains(&true);
                     for (place, same) in found.into_iter().enumerate() {
@@ -299,7 +298,7 @@ fn shorten(
     };
     let again = same(std::slice::from_ref(&seen.sequence));
     let short = if again.first() == Some(&true) {
-        Some(minimise::remove_calls(operations, seen.sequence.clone(), &mut same))
+        Some(minimise::simplify(operations, seen.sequence.clone(), &mut same))
     } else {
         None
     };
@@ -309,12 +308,12 @@ fn shorten(
     }
 }
 
-/// Which of the candidates fail in the way that the key says.
+/// Which of the candidates fail in the same way, and as badly: a plainer argument may be one that nobody should give.
 fn failing(
     operations: &Operations,
     candidates: &[Sequence],
     worker: &mut Worker,
-    key: &(String, String, String, u32),
+    seen: &Failure,
 ) -> Result<Vec<bool>, EngineError> {
     let mut verdicts = vec![false; candidates.len()];
     let mut batch = Batch::new(0);
@@ -330,7 +329,8 @@ fn failing(
     for (index, execution) in numbers.into_iter().zip(&worker.run(&batch)?.executions) {
         verdicts[index] = matches!(
             judge(operations, &candidates[index], execution),
-            Verdict::Failing(failure) if failure.key() == *key || failure.class == LEAK && key.0 == LEAK
+            Verdict::Failing(failure) if failure.tier == seen.tier
+                && (failure.key() == seen.key() || failure.class == LEAK && seen.class == LEAK)
         );
     }
     Ok(verdicts)
