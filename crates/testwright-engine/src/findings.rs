@@ -34,6 +34,9 @@ pub struct Found {
 
 /// The class of failures that show only at the end of a sequence.
 const LEAK: &str = "leak";
+/// A shortened sequence, and how it fails.
+type Short = (Sequence, Failure);
+
 /// Candidates that are run to shorten one failure, at most.
 const PATIENCE: usize = 6000;
 /// And under a time budget, this part of it is spent on one failure, but some seconds anyway.
@@ -66,10 +69,11 @@ pub fn settle(
     let mut names = HashSet::new();
     let mut shortened: Vec<(Seen, Sequence, usize, String)> = Vec::new();
     for (mut seen, short) in shorten_all(bench, plan, failures, scratch)? {
-        let Some(short) = short else {
+        let Some((short, failure)) = short else {
             *found.dismissed.entry(("not seen again".to_owned(), seen.failure.operation)).or_default() += 1;
             continue;
         };
+        seen.failure = failure;
         if seen.failure.class == LEAK {
             // Which call leaks is clear only now; several failures may be the same.
             if let Some(op) = calls(&short).filter(|op| bench.operations.get(*op).is_subject()).last() {
@@ -153,7 +157,7 @@ fn shorten_all(
     plan: &Plan,
     failures: Vec<Seen>,
     scratch: &Path,
-) -> Result<Vec<(Seen, Option<Sequence>)>, EngineError> {
+) -> Result<Vec<(Seen, Option<Short>)>, EngineError> {
     let next = AtomicUsize::new(0);
     let time = match plan.limit {
         Limit::Time(budget) => Some(SOME_SECONDS.max(budget / SHARE)),
@@ -181,7 +185,7 @@ fn shorten_all(
         }
     };
     let work = &work;
-    let mut all: Vec<(usize, Option<Sequence>)> = std::thread::scope(|scope| {
+    let mut all: Vec<(usize, Option<Short>)> = std::thread::scope(|scope| {
         let handles: Vec<_> = (0..plan.jobs).map(|job| scope.spawn(move || work(job))).collect();
         let mut all = Vec::new();
         for handle in handles {
@@ -243,14 +247,15 @@ pub fn subject_calls(operations: &Operations, sequence: &Sequence) -> usize {
     calls(sequence).filter(|op| operations.get(*op).is_subject()).count()
 }
 
-/// The shortest sequence found in that time that fails in the same way, or `None` if the failure does not come again.
+/// The plainest sequence found in that time that fails in the same way, and its own failure, because numbers in the message may be
+/// others now; `None` if the failure does not come again.
 fn shorten(
     operations: &Operations,
     seen: &Seen,
     worker: &mut Worker,
     time: Option<Duration>,
-) -> Result<Option<Sequence>, EngineError> {
-    let mut error = None;
+) -> Result<Option<Short>, EngineError> {
+    let (mut error, mut shown) = (None, None);
     let hangs = seen.failure.class == "hang";
     let dies = !matches!(seen.failure.class, "panic" | LEAK) && seen.failure.file.is_empty();
     let chunk_size = if hangs {
@@ -278,11 +283,12 @@ fn shorten(
             patience -= cost;
             match failing(operations, chunk, worker, &seen.failure) {
                 Ok(found) => {
-                    let any = found.contains(&true);
-                    for (place, same) in found.into_iter().enumerate() {
-                        verdicts[part * chunk_size + place] = same;
+                    for (place, failure) in found.iter().enumerate() {
+                        verdicts[part * chunk_size + place] = failure.is_some();
                     }
-                    if any {
+                    // The first that does it is the one that is taken.
+                    if let Some(failure) = found.into_iter().flatten().next() {
+                        shown = Some(failure);
                         // A success is what costs.
                         patience = patience.saturating_sub(if hangs { COST_OF_A_HANG } else { 0 });
                         break;
@@ -304,7 +310,7 @@ fn shorten(
     };
     match error {
         Some(error) => Err(error),
-        None => Ok(short),
+        None => Ok(short.zip(shown)),
     }
 }
 
@@ -314,8 +320,8 @@ fn failing(
     candidates: &[Sequence],
     worker: &mut Worker,
     seen: &Failure,
-) -> Result<Vec<bool>, EngineError> {
-    let mut verdicts = vec![false; candidates.len()];
+) -> Result<Vec<Option<Failure>>, EngineError> {
+    let mut verdicts = vec![None; candidates.len()];
     let mut batch = Batch::new(0);
     let mut numbers = Vec::new();
     for (index, candidate) in candidates.iter().enumerate() {
@@ -327,11 +333,10 @@ fn failing(
         return Ok(verdicts);
     }
     for (index, execution) in numbers.into_iter().zip(&worker.run(&batch)?.executions) {
-        verdicts[index] = matches!(
-            judge(operations, &candidates[index], execution),
-            Verdict::Failing(failure) if failure.tier == seen.tier
-                && (failure.key() == seen.key() || failure.class == LEAK && seen.class == LEAK)
-        );
+        if let Verdict::Failing(failure) = judge(operations, &candidates[index], execution) {
+            let same = failure.key() == seen.key() || failure.class == LEAK && seen.class == LEAK;
+            verdicts[index] = Some(failure).filter(|failure| same && failure.tier == seen.tier);
+        }
     }
     Ok(verdicts)
 }

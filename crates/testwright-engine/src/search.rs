@@ -137,11 +137,11 @@ const HEAVY: u64 = 1 << 17;
 /// One that allocates more than this costs as much as thousands of calls: its literals are avoided.
 const WASTEFUL: u64 = 1 << 20;
 /// A sequence that takes so many times the usual number of ticks of the processor's clock is slow.
-const SLOW: u64 = 5;
+const SLOW: u64 = 3;
 /// All slow ones together should take no more than one part in so many of the time.
 const SLOW_SHARE: u64 = 8;
 /// But never one that takes less than this, some tens of microseconds.
-const QUICK: u64 = 100_000;
+const QUICK: u64 = 60_000;
 /// Without anything new for so long, the search may be at its plateau.
 const FLAT: Duration = Duration::from_secs(10);
 const FLAT_EXECUTIONS: u64 = 20_000;
