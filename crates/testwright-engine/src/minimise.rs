@@ -25,6 +25,7 @@ pub fn simplify(
         let mut known = HashSet::new();
         let candidates: Vec<Sequence> = with_earlier_values(operations, &best)
             .into_iter()
+            .chain(with_literals_for_calls(operations, &best))
             .chain(with_plainer_literals(operations, &best))
             .filter(|candidate| candidate.len() <= best.len() && known.insert(candidate.clone()))
             .collect();
@@ -57,6 +58,22 @@ fn with_earlier_values(operations: &Operations, sequence: &Sequence) -> Vec<Sequ
                 }
                 found.extend(repair(operations, &steps));
             }
+        }
+    }
+    found
+}
+
+/// The sequence with one integer written out instead of computed.
+fn with_literals_for_calls(operations: &Operations, sequence: &Sequence) -> Vec<Sequence> {
+    let mut found = Vec::new();
+    for (index, step) in sequence.steps.iter().enumerate() {
+        let Step::Call { op, .. } = step else { continue };
+        let ty = operations.get(*op).result;
+        let Some(most) = operations.ty(ty).largest() else { continue };
+        for value in [0, 1, most] {
+            let mut steps = sequence.steps.clone();
+            steps[index] = Step::Literal { ty, value: Literal::Int(value) };
+            found.extend(repair(operations, &steps));
         }
     }
     found

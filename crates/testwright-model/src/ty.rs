@@ -161,6 +161,14 @@ impl Ty {
         matches!(self, Ty::Prim(p) if !matches!(p, Prim::Bool | Prim::Char | Prim::F32 | Prim::F64))
     }
 
+    /// The largest number of an integer type, as literals hold it.
+    pub fn largest(&self) -> Option<i128> {
+        let Ty::Prim(prim) = self else { return None };
+        let unsigned_max = u128::MAX >> (128 - prim.bits());
+        let max = if prim.is_signed() { unsigned_max >> 1 } else { unsigned_max };
+        self.is_int().then_some(max.cast_signed())
+    }
+
     /// Whether an associated type is in it somewhere.
     pub fn has_projection(&self) -> bool {
         let mut has = false;
