@@ -438,9 +438,9 @@ fn merge(all: Vec<Learned>) -> Learned {
         merged.distinct += learned.distinct;
         merged.pool += learned.pool;
         merged.edges.extend(learned.edges);
-        if learned.last_new.0 > merged.last_new.0 {
-            merged.last_new = learned.last_new;
-        }
+        // Each by itself: which job is ahead is a matter of chance, its number of executions is not.
+        let (seconds, executions) = learned.last_new;
+        merged.last_new = (merged.last_new.0.max(seconds), merged.last_new.1.max(executions));
     }
     merged.edges.sort_unstable();
     merged.edges.dedup();

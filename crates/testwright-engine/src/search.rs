@@ -214,7 +214,7 @@ impl<'a> Search<'a> {
     ) -> Result<Self, EngineError> {
         let operations = &bench.operations;
         let binary = stages[0].get().ok_or_else(|| EngineError::Internal("no worker to start".to_owned()))?;
-        let worker = start_worker(&binary, scratch, (job, plan.jobs), stages[0].variant)?;
+        let worker = start_worker(&binary, scratch, job, plan, stages[0].variant)?;
         let novelty = if plan.strategy == Strategy::BottomUp { Novelty::Off } else { Novelty::Fingerprint };
         let mut maker = Maker::new(operations, &bench.usable)
             .with_dictionary(bench.dictionary.clone())
@@ -360,7 +360,7 @@ impl<'a> Search<'a> {
         let Some(binary) = self.stages[next].get() else { return Ok(()) };
         self.note_edges();
         let variant = self.stages[next].variant;
-        self.worker = start_worker(&binary, self.scratch, (self.job, self.plan.jobs), variant)?;
+        self.worker = start_worker(&binary, self.scratch, self.job, self.plan, variant)?;
         self.bank.start_over();
         self.stage = next;
         self.restarts = 0;
@@ -375,7 +375,7 @@ impl<'a> Search<'a> {
             // Literals of the corpus come first in this worker, so the bank's own places would differ.
             self.worker.run(&batch)?;
             let seen = self.worker.seen_counters();
-            self.worker = start_worker(&binary, self.scratch, (self.job, self.plan.jobs), variant)?;
+            self.worker = start_worker(&binary, self.scratch, self.job, self.plan, variant)?;
             self.worker.set_seen(&seen, true);
             self.learned.corpus = corpus;
         }
@@ -518,27 +518,34 @@ impl<'a> Search<'a> {
 /// really too much is seen when its test is confirmed, under a far larger limit.
 pub const MEMORY: u64 = 40 << 20;
 
-/// CPU time of a call that is suspected to be endless. Whether it is will be seen when it is shortened and confirmed, with
-/// far more time.
+/// CPU time of a call that is suspected to be endless, under a time budget. Whether it is will be seen when it is shortened and
+/// confirmed, with far more time.
 const HANG: Duration = Duration::from_millis(40);
+
+/// The same where executions are counted: a call that nearly takes it ends one way today and another way tomorrow, so there
+/// should be none.
+const HANG_UNTIMED: Duration = Duration::from_millis(600);
 
 /// How long a job looks out for its worker's answer before it sleeps, if there are more processors than jobs.
 const ALERT: Duration = Duration::from_millis(20);
 
-/// A worker in its own scratch folder, for one of so many jobs.
+/// A worker in its own scratch folder, for one of the plan's jobs.
 pub fn start_worker(
     binary: &Path,
     scratch: &Path,
-    (job, jobs): (usize, usize),
+    job: usize,
+    plan: &Plan,
     variant: Variant,
 ) -> Result<Worker, EngineError> {
     let folder = scratch.join(format!("job-{job}"));
     crate::campaign::make_folder(&folder)?;
+    let hang = if matches!(plan.limit, Limit::Time(_)) { HANG } else { HANG_UNTIMED };
+    let jobs = plan.jobs;
     let mut plan = WorkerPlan::new(binary, folder);
     plan.coverage = variant.coverage;
     plan.limits.memory = MEMORY;
-    plan.limits.call = HANG;
-    plan.limits.sequence = HANG * 2;
+    plan.limits.call = hang;
+    plan.limits.sequence = hang * 2;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     plan.alert = if jobs < processors { ALERT } else { Duration::ZERO };
     Ok(Worker::start(plan)?)

@@ -397,7 +397,7 @@ impl Lab<'_> {
         Ok(encoded.into_iter().map(|encoded| if encoded { executions.next() } else { None }).collect())
     }
 
-    /// Without the calls that are not needed to reach the regions and to make the call.
+    /// Without what is not needed to reach the regions and to make the call.
     fn shorten(
         &mut self,
         sequence: &Sequence,
@@ -405,78 +405,49 @@ impl Lab<'_> {
         call: Option<&str>,
     ) -> Result<Sequence, EngineError> {
         let operations = self.operations;
-        let mut patience = PATIENCE;
-        let mut error = None;
-        let mut same = |candidates: &[Sequence]| -> Vec<bool> {
-            let tried = &candidates[..candidates.len().min(patience)];
-            patience -= tried.len();
-            let mut verdicts = match self.reached(tried) {
-                Ok(reached) => tried
+        let mut inquiry = Inquiry::default();
+        let calls_it = |candidate: &Sequence| {
+            call.is_none_or(|path| calls(candidate).any(|op| operations.get(op).path == path))
+        };
+        let has_all = |reached: Vec<u32>| needed.iter().all(|region| reached.binary_search(region).is_ok());
+        let short = minimise::simplify(operations, sequence.clone(), &mut |candidates| {
+            inquiry.ask(candidates, |candidates| {
+                let reached =
+                    self.reached(candidates)?.into_iter().map(|reached| reached.is_some_and(has_all));
+                Ok(candidates
                     .iter()
                     .zip(reached)
-                    .map(|(candidate, reached)| {
-                        let calls_it = call
-                            .is_none_or(|path| calls(candidate).any(|op| operations.get(op).path == path));
-                        calls_it
-                            && reached.is_some_and(|reached| {
-                                needed.iter().all(|region| reached.binary_search(region).is_ok())
-                            })
-                    })
-                    .collect(),
-                Err(why) => {
-                    error = Some(why);
-                    vec![false; tried.len()]
-                }
-            };
-            verdicts.resize(candidates.len(), false);
-            verdicts
-        };
-        let short = minimise::remove_calls(operations, sequence.clone(), &mut same);
-        match error {
-            Some(error) => Err(error),
-            None => Ok(short),
-        }
+                    .map(|(candidate, same)| same && calls_it(candidate))
+                    .collect())
+            })
+        });
+        inquiry.end(short)
     }
 
-    /// Without the calls that the panic does not need; `None` if it does not come again.
+    /// Without what the panic does not need; `None` if it does not come again.
     fn shorten_panic(&mut self, sequence: &Sequence, message: &str) -> Result<Option<Sequence>, EngineError> {
         let operations = self.operations;
-        let mut patience = PATIENCE;
-        let mut error = None;
-        let mut same = |candidates: &[Sequence]| -> Vec<bool> {
-            let tried = &candidates[..candidates.len().min(patience)];
-            patience -= tried.len();
-            let mut verdicts = match self.run(tried, 0) {
-                Ok(executions) => executions
-                    .iter()
-                    .zip(tried)
-                    .map(|(execution, candidate)| {
-                        execution.as_ref().is_some_and(|execution| {
-                            // The last step raises it: nothing behind a panic is ever run.
-                            execution.ending == Ending::Panicked
-                                && execution.panic().is_some_and(|panic| panic.message == message)
-                                && last_call(candidate) == Some(execution.step as usize)
-                        })
-                    })
-                    .collect(),
-                Err(why) => {
-                    error = Some(why);
-                    vec![false; tried.len()]
-                }
-            };
-            verdicts.resize(candidates.len(), false);
-            verdicts
+        let mut inquiry = Inquiry::default();
+        let panics = |candidate: &Sequence, execution: &Execution| {
+            // The last step raises it: nothing behind a panic is ever run.
+            execution.ending == Ending::Panicked
+                && execution.panic().is_some_and(|panic| panic.message == message)
+                && last_call(candidate) == Some(execution.step as usize)
+        };
+        let mut same = |candidates: &[Sequence]| {
+            inquiry.ask(candidates, |candidates| {
+                let executions = self.run(candidates, 0)?;
+                let all = candidates.iter().zip(&executions);
+                Ok(all.map(|(one, run)| run.as_ref().is_some_and(|run| panics(one, run))).collect())
+            })
         };
         let mut cut = sequence.clone();
         while cut.steps.last().is_some_and(|step| !matches!(step, Step::Call { .. })) {
             cut.steps.pop();
         }
         let again = same(std::slice::from_ref(&cut)) == [true];
-        let short = again.then(|| minimise::remove_calls(operations, cut, &mut same));
-        match error {
-            Some(error) => Err(error),
-            None => Ok(short),
-        }
+        let short = again.then(|| minimise::simplify(operations, cut, &mut same));
+        inquiry.end(short)
     }
 
     /// The `Debug` texts of all values, those that differ in a second run left out; `None` if it does not run to its end.
@@ -494,6 +465,43 @@ impl Lab<'_> {
             first.iter().zip(second).map(|(one, other)| if one == other { one.clone() } else { None });
         // A text that was cut says nothing about the end.
         Ok(Some(steady.map(|text| text.filter(|text| text.len() < 1000)).collect()))
+    }
+}
+
+/// Questions about candidates, as long as there is patience and nothing goes wrong.
+struct Inquiry {
+    patience: usize,
+    error: Option<EngineError>,
+}
+
+impl Default for Inquiry {
+    fn default() -> Self {
+        Inquiry { patience: PATIENCE, error: None }
+    }
+}
+
+impl Inquiry {
+    fn ask(
+        &mut self,
+        candidates: &[Sequence],
+        question: impl FnOnce(&[Sequence]) -> Result<Vec<bool>, EngineError>,
+    ) -> Vec<bool> {
+        let tried = if self.error.is_some() { 0 } else { candidates.len().min(self.patience) };
+        self.patience -= tried;
+        let mut verdicts = question(&candidates[..tried]).unwrap_or_else(|error| {
+            self.error = Some(error);
+            Vec::new()
+        });
+        verdicts.resize(candidates.len(), false);
+        verdicts
+    }
+
+    /// What came of it, unless something went wrong on the way.
+    fn end<T>(self, found: T) -> Result<T, EngineError> {
+        match self.error {
+            Some(error) => Err(error),
+            None => Ok(found),
+        }
     }
 }
 
