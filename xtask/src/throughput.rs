@@ -89,7 +89,7 @@ fn prepared(bench: &Workbench, worker: &mut Worker) -> anyhow::Result<Batch> {
             });
             let Some(end) = end else { continue };
             sequence.steps.truncate(end + 1);
-            let Some(sequence) = testwright_engine::direct::repair(&bench.operations, &sequence.steps) else {
+            let Some(sequence) = testwright_engine::repair::repair(&bench.operations, &sequence.steps) else {
                 continue;
             };
             encode::append(&bench.operations, &sequence, worker, &mut candidates);

@@ -17,6 +17,7 @@ pub mod listing;
 pub mod minimise;
 pub mod past;
 mod quick;
+pub mod repair;
 mod saving;
 pub mod search;
 mod seen_before;

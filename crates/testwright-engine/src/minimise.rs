@@ -8,7 +8,7 @@ use testwright_model::Literal;
 use testwright_model::operation::{Operations, TypeId};
 use testwright_model::sequence::{Sequence, Step, ValueId};
 
-use crate::direct::repair;
+use crate::repair::repair;
 
 /// Rounds of replacing and removing, at most: each makes the sequence plainer.
 const ROUNDS: usize = 40;

@@ -325,7 +325,7 @@ fn observed(
     for op in observers.into_iter().take(2) {
         steps.push(Step::Call { op, args: vec![Arg { value, how: How::Ref }] });
     }
-    crate::direct::repair(operations, &steps).unwrap_or_else(|| sequence.clone())
+    crate::repair::repair(operations, &steps).unwrap_or_else(|| sequence.clone())
 }
 
 /// Whether the value is of a type that prints as a literal: a number, a text, or an `Option` or the like.
