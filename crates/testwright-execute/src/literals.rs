@@ -10,6 +10,9 @@ pub(crate) struct Literals {
     room: u32,
 }
 
+/// Each begins as a buffer would, so that what code makes of its alignment is the same wherever it lies.
+pub const ALIGN: u32 = 8;
+
 /// Where a literal lies, and whether it still has to be written there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Literal {
@@ -29,7 +32,7 @@ impl Literals {
         if let Some(&offset) = self.places.get(bytes) {
             return Some(Literal { offset, length, new: false });
         }
-        let offset = self.end;
+        let offset = self.end.checked_next_multiple_of(ALIGN)?;
         let end = offset.checked_add(length).filter(|&end| end <= self.room)?;
         self.end = end;
         self.places.insert(bytes.into(), offset);
@@ -43,11 +46,11 @@ mod tests {
 
     #[test]
     fn literals_are_kept_once_until_the_room_is_full() {
-        let mut literals = Literals::new(8);
+        let mut literals = Literals::new(16);
         assert_eq!(literals.place(b"abc"), Some(Literal { offset: 0, length: 3, new: true }));
-        assert_eq!(literals.place(b"defgh"), Some(Literal { offset: 3, length: 5, new: true }));
+        assert_eq!(literals.place(b"defghijk"), Some(Literal { offset: 8, length: 8, new: true }));
         assert_eq!(literals.place(b"abc"), Some(Literal { offset: 0, length: 3, new: false }));
         assert_eq!(literals.place(b"i"), None);
-        assert_eq!(literals.place(b""), Some(Literal { offset: 8, length: 0, new: true }));
+        assert_eq!(literals.place(b""), Some(Literal { offset: 16, length: 0, new: true }));
     }
 }
