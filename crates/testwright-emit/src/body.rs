@@ -8,7 +8,7 @@ use testwright_model::Ty;
 use testwright_model::operation::{Operation, Operations, TypeId};
 use testwright_model::sequence::{Arg, How, Sequence, Step, ValueId};
 
-use crate::literal;
+use crate::literal::{self, Placing};
 use crate::names::Names;
 use crate::pin::{Check, Pin, check, quoted};
 
@@ -34,10 +34,11 @@ pub fn body(operations: &Operations, sequence: &Sequence, observe: bool) -> Prin
     printer.print()
 }
 
-/// Prints the statements with texts and byte strings on the heap: in a program's constants, a sanitizer does not see their ends.
-pub fn body_on_heap(operations: &Operations, sequence: &Sequence) -> Printed {
+/// Prints the statements with texts and byte strings in other places: in a program's constants, a sanitizer does not see their
+/// ends, and their alignment is left to chance.
+pub fn body_placing(operations: &Operations, sequence: &Sequence, placing: Placing) -> Printed {
     let mut printer = Printer::new(operations, sequence);
-    printer.on_heap = true;
+    printer.placing = placing;
     printer.print()
 }
 
@@ -66,7 +67,7 @@ pub(crate) struct Printer<'a> {
     pub text: Vec<Option<Text>>,
     pub out: Printed,
     pub observe: bool,
-    on_heap: bool,
+    placing: Placing,
     checks: Vec<Option<Check>>,
     /// The call that panics.
     ends_at: Option<usize>,
@@ -133,7 +134,7 @@ impl<'a> Printer<'a> {
                 assertions: 0,
             },
             observe: false,
-            on_heap: false,
+            placing: Placing::Constant,
             checks: vec![None; sequence.len()],
             ends_at: None,
         }
@@ -153,9 +154,9 @@ impl<'a> Printer<'a> {
         match &self.sequence.steps[index] {
             Step::Literal { ty, value } => {
                 let ty = self.operations.ty(*ty).clone();
-                let heap = literal::on_heap(&ty, value).filter(|_| self.on_heap);
-                let plain = heap.clone().unwrap_or_else(|| literal::text(&ty, value, false));
-                let typed = heap.unwrap_or_else(|| literal::text(&ty, value, true));
+                let placed = self.placing.text(&ty, value);
+                let plain = placed.clone().unwrap_or_else(|| literal::text(&ty, value, false));
+                let typed = placed.unwrap_or_else(|| literal::text(&ty, value, true));
                 if self.may_inline_literal(index) {
                     self.text[index] = Some(Text::Inline { plain, typed });
                 } else if !self.uses[index].is_empty() {

@@ -17,7 +17,8 @@ mod title;
 mod value;
 mod words;
 
-pub use body::{Printed, body, body_on_heap};
+pub use body::{Printed, body, body_placing};
+pub use literal::Placing;
 pub use page::page;
 pub use paths::Imports;
 pub use pin::Pin;

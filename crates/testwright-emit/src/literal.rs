@@ -55,13 +55,37 @@ pub fn text(ty: &Ty, value: &Literal, typed: bool) -> String {
     }
 }
 
-/// A text or byte string in a block of its own on the heap, of which a sanitizer knows where it ends.
-pub fn on_heap(ty: &Ty, value: &Literal) -> Option<String> {
-    match value {
-        Literal::Str(text) if repetition(text).is_some() => None,
-        Literal::Str(_) => Some(format!("&*String::from({}).leak()", text(ty, value, false))),
-        Literal::Bytes(_) => Some(format!("&*{}.to_vec().leak()", text(ty, value, false))),
-        _ => None,
+/// Where texts and byte strings of a test lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placing {
+    /// Among the program's constants.
+    Constant,
+    /// In a block of its own on the heap, of which a sanitizer knows where it ends.
+    Heap,
+    /// There, one byte past its beginning, so that it is aligned to nothing.
+    Unaligned,
+}
+
+impl Placing {
+    /// The text or byte string in its place; `None` if it is to be written as always.
+    pub fn text(self, ty: &Ty, value: &Literal) -> Option<String> {
+        if self == Placing::Constant || matches!(value, Literal::Str(long) if repetition(long).is_some()) {
+            return None;
+        }
+        let shifted = match value {
+            Literal::Str(value) if self == Placing::Unaligned => Literal::Str(format!("\0{value}")),
+            Literal::Bytes(value) if self == Placing::Unaligned => {
+                Literal::Bytes([b"\0", &value[..]].concat())
+            }
+            other => other.clone(),
+        };
+        let text = text(ty, &shifted, false);
+        let block = match value {
+            Literal::Str(_) => format!("String::from({text}).leak()"),
+            Literal::Bytes(_) => format!("{text}.to_vec().leak()"),
+            _ => return None,
+        };
+        Some(if self == Placing::Unaligned { format!("&{block}[1..]") } else { format!("&*{block}") })
     }
 }
 
@@ -105,7 +129,7 @@ mod tests {
     #[test]
     fn texts_for_a_sanitizer_lie_on_the_heap() {
         let bytes = Ty::reference(Ty::Slice(Box::new(Ty::Prim(Prim::U8))));
-        let heap = |ty: &Ty, value| on_heap(ty, &value);
+        let heap = |ty: &Ty, value| Placing::Heap.text(ty, &value);
         assert_eq!(
             heap(&bytes, Literal::Bytes(b"\x7fELF".to_vec())).as_deref(),
             Some("&*b\"\\x7fELF\".to_vec().leak()")
@@ -116,6 +140,8 @@ mod tests {
             Some("&*String::from(\"a\").leak()")
         );
         assert_eq!(heap(&Ty::Prim(Prim::I32), Literal::Int(1)), None);
+        let unaligned = Placing::Unaligned.text(&bytes, &Literal::Bytes(b"ab".to_vec()));
+        assert_eq!(unaligned.as_deref(), Some("&b\"\\x00ab\".to_vec().leak()[1..]"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use testwright_emit::{Imports, Printed};
+use testwright_emit::{Imports, Placing, Printed};
 use testwright_execute::launcher::{self, ExitKind, TestRun};
 use testwright_harness::{Confirm, TestBench, TestSource, Variant};
 use testwright_model::operation::Operations;
@@ -91,10 +91,10 @@ impl Confirmer<'_> {
                 .iter()
                 .map(|index| {
                     let candidate = &candidates[*index];
-                    let on_heap = confirm
-                        .sanitizer
-                        .then(|| testwright_emit::body_on_heap(operations, candidate.sequence));
-                    let printed = on_heap.as_ref().unwrap_or(&printed[*index]);
+                    let placed = placing(candidate.failure, confirm).map(|placing| {
+                        testwright_emit::body_placing(operations, candidate.sequence, placing)
+                    });
+                    let printed = placed.as_ref().unwrap_or(&printed[*index]);
                     let text = self.source(candidate.name, candidate.failure, printed, confirm);
                     TestSource { name: candidate.name.to_owned(), text }
                 })
@@ -163,6 +163,15 @@ impl Confirmer<'_> {
             _ => testwright_emit::test_file,
         };
         file(&header, name, &[ignore], printed, &self.imports)
+    }
+}
+
+/// Where texts and byte strings must lie for the failure to show; `None` if it does not matter.
+fn placing(failure: &Failure, confirm: Confirm) -> Option<Placing> {
+    if failure.message.contains("aligned") {
+        Some(Placing::Unaligned)
+    } else {
+        confirm.sanitizer.then_some(Placing::Heap)
     }
 }
 

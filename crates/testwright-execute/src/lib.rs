@@ -28,7 +28,7 @@ mod worker;
 pub use batch::Batch;
 pub use catalogue::Catalogue;
 pub use error::ExecuteError;
-pub use literals::ALIGN as LITERAL_ALIGN;
+pub use literals::place_after;
 pub use outcome::{
     BatchOutcome, DeathNote, Details, EffectFact, EffectKind, Ending, Execution, PanicInfo, Phase, Ticket,
 };

@@ -10,8 +10,11 @@ pub(crate) struct Literals {
     room: u32,
 }
 
-/// Each begins as a buffer would, so that what code makes of its alignment is the same wherever it lies.
-pub const ALIGN: u32 = 8;
+/// Where a literal may begin if the area is used so far: one byte past a multiple of eight. Safe code must bear bytes that are
+/// aligned to nothing, and what it makes of that is to be the same in every worker.
+pub fn place_after(end: u32) -> Option<u32> {
+    end.checked_next_multiple_of(8)?.checked_add(1)
+}
 
 /// Where a literal lies, and whether it still has to be written there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +35,7 @@ impl Literals {
         if let Some(&offset) = self.places.get(bytes) {
             return Some(Literal { offset, length, new: false });
         }
-        let offset = self.end.checked_next_multiple_of(ALIGN)?;
+        let offset = place_after(self.end)?;
         let end = offset.checked_add(length).filter(|&end| end <= self.room)?;
         self.end = end;
         self.places.insert(bytes.into(), offset);
@@ -46,11 +49,11 @@ mod tests {
 
     #[test]
     fn literals_are_kept_once_until_the_room_is_full() {
-        let mut literals = Literals::new(16);
-        assert_eq!(literals.place(b"abc"), Some(Literal { offset: 0, length: 3, new: true }));
-        assert_eq!(literals.place(b"defghijk"), Some(Literal { offset: 8, length: 8, new: true }));
-        assert_eq!(literals.place(b"abc"), Some(Literal { offset: 0, length: 3, new: false }));
+        let mut literals = Literals::new(17);
+        assert_eq!(literals.place(b"abc"), Some(Literal { offset: 1, length: 3, new: true }));
+        assert_eq!(literals.place(b"defghij"), Some(Literal { offset: 9, length: 7, new: true }));
+        assert_eq!(literals.place(b"abc"), Some(Literal { offset: 1, length: 3, new: false }));
         assert_eq!(literals.place(b"i"), None);
-        assert_eq!(literals.place(b""), Some(Literal { offset: 16, length: 0, new: true }));
+        assert_eq!(literals.place(b""), Some(Literal { offset: 17, length: 0, new: true }));
     }
 }

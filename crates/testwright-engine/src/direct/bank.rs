@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use rand::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use testwright_execute::Worker;
+use testwright_execute::{Worker, place_after};
 
 /// Hands out places in the literal area before any worker holds the bytes; [`Bank::sync`] writes them.
 #[derive(Debug, Default)]
@@ -25,8 +25,6 @@ pub struct Bank {
 const MOST: usize = 1_500_000;
 /// Nor more bytes of them; the workers' area has room for more.
 const BYTES: usize = 56 << 20;
-/// As in a worker's own area.
-const ALIGN: usize = testwright_execute::LITERAL_ALIGN as usize;
 /// One that is longer than this may not fit any more when the bank counts as full.
 const MARGIN: usize = 64 << 10;
 
@@ -40,11 +38,11 @@ impl Bank {
                 return Some(place);
             }
         }
-        let aligned = self.area.len().next_multiple_of(ALIGN);
-        if self.places.len() >= MOST || aligned + bytes.len() > BYTES {
+        let start = place_after(u32::try_from(self.area.len()).ok()?)? as usize;
+        if self.places.len() >= MOST || start + bytes.len() > BYTES {
             return None;
         }
-        self.area.resize(aligned, 0);
+        self.area.resize(start, 0);
         let place = (u32::try_from(self.area.len()).ok()?, u32::try_from(bytes.len()).ok()?);
         self.known.insert(hash, u32::try_from(self.places.len()).ok()?);
         self.area.extend_from_slice(bytes);
@@ -88,10 +86,10 @@ mod tests {
     #[test]
     fn the_same_bytes_have_one_place() {
         let mut bank = Bank::default();
-        assert_eq!(bank.place(b"abc"), Some((0, 3)));
-        assert_eq!(bank.place(b"de"), Some((8, 2)));
-        assert_eq!(bank.place(b"abc"), Some((0, 3)));
-        assert_eq!(bank.place(b""), Some((16, 0)));
+        assert_eq!(bank.place(b"abc"), Some((1, 3)));
+        assert_eq!(bank.place(b"de"), Some((9, 2)));
+        assert_eq!(bank.place(b"abc"), Some((1, 3)));
+        assert_eq!(bank.place(b""), Some((17, 0)));
         assert!(!bank.is_full());
         assert_eq!(bank.place(&vec![7; BYTES]), None, "more than there is room for");
     }
