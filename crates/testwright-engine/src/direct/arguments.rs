@@ -45,7 +45,7 @@ impl<'a> Maker<'a> {
         } else if textual {
             0.6
         } else {
-            1.0
+            0.92
         };
         if means.rng.random_bool(pools) {
             if let Some(arg) = self.pooled(draft, means, op, index, notes) {

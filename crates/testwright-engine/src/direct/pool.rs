@@ -203,16 +203,21 @@ impl Pool {
         found.into_iter().map(|(_, entry, values)| (entry, values)).collect()
     }
 
-    /// One of the values of a type; cheap sequences and the newest values are somewhat likelier.
+    /// One of the values of a type; those that cost little to make and the newest are somewhat likelier.
     pub fn choose(&self, ty: TypeId, rng: &mut Xoshiro256PlusPlus) -> Option<&Offer> {
         let offers = &self.by_type[ty.0 as usize];
         if offers.is_empty() {
             return None;
         }
         let mut chosen = &offers[rng.random_range(0..offers.len())];
-        if rng.random_bool(0.5) {
-            let newest = offers.len().saturating_sub(12);
-            let other = &offers[rng.random_range(newest..offers.len())];
+        // Among many, the first and smallest values are few, and there is always something about them.
+        let (others, from) = match rng.random_range(0..4) {
+            0 => (7, 0),
+            1 => (1, offers.len().saturating_sub(12)),
+            _ => (0, 0),
+        };
+        for _ in 0..others {
+            let other = &offers[rng.random_range(from..offers.len())];
             if other.cost < chosen.cost {
                 chosen = other;
             }
