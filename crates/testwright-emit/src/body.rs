@@ -4,9 +4,9 @@
 //! end of the scope if it has a destructor. Literals, and containers written out of literals, are put where they are used, and
 //! calls whose plain result is only asserted stand in the assertion.
 
-use testwright_model::Ty;
 use testwright_model::operation::{Operation, Operations, TypeId};
 use testwright_model::sequence::{Arg, How, Sequence, Step, ValueId};
+use testwright_model::{Literal, Ty};
 
 use crate::literal::{self, Placing};
 use crate::names::Names;
@@ -154,9 +154,11 @@ impl<'a> Printer<'a> {
         match &self.sequence.steps[index] {
             Step::Literal { ty, value } => {
                 let ty = self.operations.ty(*ty).clone();
-                let placed = self.placing.text(&ty, value);
-                let plain = placed.clone().unwrap_or_else(|| literal::text(&ty, value, false));
-                let typed = placed.unwrap_or_else(|| literal::text(&ty, value, true));
+                if self.place_apart(index, &ty, value) {
+                    return;
+                }
+                let plain = literal::text(&ty, value, false);
+                let typed = literal::text(&ty, value, true);
                 if self.may_inline_literal(index) {
                     self.text[index] = Some(Text::Inline { plain, typed });
                 } else if !self.uses[index].is_empty() {
@@ -182,6 +184,25 @@ impl<'a> Printer<'a> {
             }
             Step::Closure(_) => self.line(index, "compile_error!(\"closures are not printed yet\");"),
         }
+    }
+
+    /// Gives a text or byte string an owner of its own, if that is asked for and nobody needs it for ever.
+    fn place_apart(&mut self, index: usize, ty: &Ty, value: &Literal) -> bool {
+        let for_ever =
+            self.uses[index].iter().any(|(step, position)| match (&self.sequence.steps[*step], position) {
+                (Step::Call { op, .. }, Some(position)) => {
+                    self.operations.get(*op).params[*position].needs_static
+                }
+                _ => false,
+            });
+        if for_ever || self.uses[index].is_empty() || self.placing.owner(ty, value, "").is_none() {
+            return false;
+        }
+        let name = self.names.of_literal(ty, self.taken_as(index).as_deref());
+        let Some((owner, passed)) = self.placing.owner(ty, value, &name) else { return false };
+        self.line(index, &format!("let {name} = {owner};"));
+        self.text[index] = Some(Text::Inline { plain: passed.clone(), typed: passed });
+        true
     }
 
     fn result(&mut self, index: usize, operation: &Operation, expression: &str) {

@@ -67,8 +67,8 @@ pub enum Placing {
 }
 
 impl Placing {
-    /// The text or byte string in its place; `None` if it is to be written as always.
-    pub fn text(self, ty: &Ty, value: &Literal) -> Option<String> {
+    /// What owns the text or byte string, and what is passed if the owner has this name; `None` if it is to be written as always.
+    pub fn owner(self, ty: &Ty, value: &Literal, name: &str) -> Option<(String, String)> {
         if self == Placing::Constant || matches!(value, Literal::Str(long) if repetition(long).is_some()) {
             return None;
         }
@@ -80,12 +80,12 @@ impl Placing {
             other => other.clone(),
         };
         let text = text(ty, &shifted, false);
-        let block = match value {
-            Literal::Str(_) => format!("String::from({text}).leak()"),
-            Literal::Bytes(_) => format!("{text}.to_vec().leak()"),
+        let owner = match value {
+            Literal::Str(_) => format!("String::from({text})"),
+            Literal::Bytes(_) => format!("{text}.to_vec()"),
             _ => return None,
         };
-        Some(if self == Placing::Unaligned { format!("&{block}[1..]") } else { format!("&*{block}") })
+        Some((owner, format!("&{name}[{}..]", if self == Placing::Unaligned { "1" } else { "" })))
     }
 }
 
@@ -129,19 +129,16 @@ mod tests {
     #[test]
     fn texts_for_a_sanitizer_lie_on_the_heap() {
         let bytes = Ty::reference(Ty::Slice(Box::new(Ty::Prim(Prim::U8))));
-        let heap = |ty: &Ty, value| Placing::Heap.text(ty, &value);
-        assert_eq!(
-            heap(&bytes, Literal::Bytes(b"\x7fELF".to_vec())).as_deref(),
-            Some("&*b\"\\x7fELF\".to_vec().leak()")
-        );
+        let owner = |placing: Placing, ty: &Ty, value| placing.owner(ty, &value, "it");
+        let pair = |owner: &str, passed: &str| Some((owner.to_owned(), passed.to_owned()));
+        let elf = Literal::Bytes(b"\x7fELF".to_vec());
+        assert_eq!(owner(Placing::Heap, &bytes, elf), pair("b\"\\x7fELF\".to_vec()", "&it[..]"));
         let text = Ty::reference(Ty::Str);
-        assert_eq!(
-            heap(&text, Literal::Str("a".to_owned())).as_deref(),
-            Some("&*String::from(\"a\").leak()")
-        );
-        assert_eq!(heap(&Ty::Prim(Prim::I32), Literal::Int(1)), None);
-        let unaligned = Placing::Unaligned.text(&bytes, &Literal::Bytes(b"ab".to_vec()));
-        assert_eq!(unaligned.as_deref(), Some("&b\"\\x00ab\".to_vec().leak()[1..]"));
+        let a = Literal::Str("a".to_owned());
+        assert_eq!(owner(Placing::Heap, &text, a), pair("String::from(\"a\")", "&it[..]"));
+        let ab = Literal::Bytes(b"ab".to_vec());
+        assert_eq!(owner(Placing::Unaligned, &bytes, ab), pair("b\"\\x00ab\".to_vec()", "&it[1..]"));
+        assert_eq!(owner(Placing::Heap, &Ty::Prim(Prim::I32), Literal::Int(1)), None);
     }
 
     #[test]

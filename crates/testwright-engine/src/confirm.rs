@@ -66,18 +66,22 @@ impl Confirmer<'_> {
             .map(|candidate| testwright_emit::body(operations, candidate.sequence, false))
             .collect();
         let mut verdicts: Vec<Option<Confirmation>> = vec![None; candidates.len()];
-        let settings: Vec<Vec<Confirm>> =
+        let settings: Vec<Vec<Setting>> =
             candidates.iter().map(|candidate| self.settings(candidate)).collect();
-        let mut all: Vec<Confirm> = Vec::new();
-        for confirm in settings.iter().flatten() {
-            if !all.contains(confirm) {
-                all.push(*confirm);
+        let mut all: Vec<Setting> = Vec::new();
+        for setting in settings.iter().flatten() {
+            if !all.contains(setting) {
+                all.push(*setting);
             }
         }
-        for confirm in all {
+        // Those that one candidate has and another has not may come between; each tries its own in order.
+        all.sort_by_key(|(confirm, placing)| {
+            (*placing != Placing::Unaligned, confirm.sanitizer, *placing == Placing::Heap)
+        });
+        for (confirm, placing) in all {
             let open: Vec<usize> = (0..candidates.len())
                 .filter(|index| {
-                    settings[*index].contains(&confirm)
+                    settings[*index].contains(&(confirm, placing))
                         && !matches!(
                             verdicts[*index],
                             Some(Confirmation::Confirmed(_) | Confirmation::DoesNotCompile(_))
@@ -91,9 +95,8 @@ impl Confirmer<'_> {
                 .iter()
                 .map(|index| {
                     let candidate = &candidates[*index];
-                    let placed = placing(candidate.failure, confirm).map(|placing| {
-                        testwright_emit::body_placing(operations, candidate.sequence, placing)
-                    });
+                    let placed = (placing != Placing::Constant)
+                        .then(|| testwright_emit::body_placing(operations, candidate.sequence, placing));
                     let printed = placed.as_ref().unwrap_or(&printed[*index]);
                     let text = self.source(candidate.name, candidate.failure, printed, confirm);
                     TestSource { name: candidate.name.to_owned(), text }
@@ -129,16 +132,22 @@ impl Confirmer<'_> {
         })
     }
 
-    /// The builds to try, the plain one first.
-    fn settings(&self, candidate: &Candidate<'_>) -> Vec<Confirm> {
+    /// The builds to try, and where texts lie in them; the plain one first.
+    fn settings(&self, candidate: &Candidate<'_>) -> Vec<Setting> {
+        let failure = candidate.failure;
         let unchecked = Confirm { overflow_checks: false, debug_assertions: false, ..Confirm::debug() };
-        let mut all = vec![Confirm::debug()];
-        if candidate.failure.class == "memory" || !candidate.variant.overflow_checks {
-            all.push(unchecked);
+        let memory = failure.class == "memory";
+        // The alignment of a constant is left to chance.
+        let plain = if failure.message.contains("aligned") { Placing::Unaligned } else { Placing::Constant };
+        let mut all = vec![(Confirm::debug(), plain)];
+        if memory || !candidate.variant.overflow_checks {
+            all.push((unchecked, plain));
         }
-        if candidate.failure.class == "memory" && self.sanitizer {
-            all.push(Confirm { sanitizer: true, ..Confirm::debug() });
-            all.push(Confirm { sanitizer: true, ..unchecked });
+        if memory && self.sanitizer {
+            for placing in [plain, Placing::Heap] {
+                all.push((Confirm { sanitizer: true, ..Confirm::debug() }, placing));
+                all.push((Confirm { sanitizer: true, ..unchecked }, placing));
+            }
         }
         all
     }
@@ -166,14 +175,8 @@ impl Confirmer<'_> {
     }
 }
 
-/// Where texts and byte strings must lie for the failure to show; `None` if it does not matter.
-fn placing(failure: &Failure, confirm: Confirm) -> Option<Placing> {
-    if failure.message.contains("aligned") {
-        Some(Placing::Unaligned)
-    } else {
-        confirm.sanitizer.then_some(Placing::Heap)
-    }
-}
+/// A build, and where texts and byte strings lie in it.
+type Setting = (Confirm, Placing);
 
 /// How a test program ends when everything passes.
 pub const PASSED: ExitKind = ExitKind::Code(0);
