@@ -150,7 +150,7 @@ const TRIES: u32 = 6;
 
 /// So many of the proposals are sequences of the batch before with other literals: they cost little to make, and what ran to its
 /// end once is likely to do it again.
-const VARIANTS: f64 = 0.75;
+const VARIANTS: f64 = 0.5;
 
 /// Why a batch is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
