@@ -1,6 +1,6 @@
 //! The directed random strategy: legal sequences by picking operations and finding or making their arguments.
 //!
-//! It proposes and never runs. Every step goes through the [`Ledger`], so that each proposal is also a legal program. With a
+//! It proposes and never runs. Every step goes through the [`Ledger`](testwright_model::Ledger), so that each proposal is also a legal program. With a
 //! pool, proposals extend sequences that ran before ([`pool`]); without one they are random walks.
 
 mod arguments;
