@@ -1,7 +1,7 @@
 //! The checking heap: size classes in one reserved range, each block with a header before and a canary behind.
 //!
 //! Receives requests with their layouts; hands out memory filled with a pattern, and a [`Fault`] where a caller broke a rule.
-//! Freed blocks are filled with poison and wait in a short queue, so that a later write to them is seen.
+//! Freed blocks are filled with poison and wait until their sequence ends, or in a short queue, so that a later write is seen.
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
 use core::alloc::Layout;
@@ -90,8 +90,6 @@ struct State {
     /// Blocks that ever entered and left the queue; places are these modulo its length.
     entered: usize,
     left: usize,
-    /// Blocks before this one were seen intact at the end of a sequence.
-    checked: usize,
     waiting_bytes: usize,
 }
 
@@ -109,7 +107,6 @@ impl Heap {
                 queue: [core::ptr::null_mut(); QUEUE],
                 entered: 0,
                 left: 0,
-                checked: 0,
                 waiting_bytes: 0,
             }),
             live: AtomicU64::new(0),
@@ -221,14 +218,14 @@ impl Heap {
         Ok(new)
     }
 
-    /// Looks at the blocks that were freed since the last check.
+    /// Looks at all blocks that wait, and lets them be used again: what ends here leaves nothing behind that could write to
+    /// them, and the next user finds them in the processor's cache.
     pub fn check_freed(&self) -> Result<(), Fault> {
         self.state.with(|state| {
-            for place in state.checked.max(state.left)..state.entered {
+            while state.left < state.entered {
                 // SAFETY: blocks in the queue keep their tags and memory.
-                unsafe { check_poison(state.queue[place % QUEUE])? };
+                unsafe { state.release_oldest()? };
             }
-            state.checked = state.entered;
             Ok(())
         })
     }
@@ -306,17 +303,22 @@ impl State {
             block.add(size - WHOLE / 2).write_bytes(POISON, WHOLE / 2);
         }
         while self.entered - self.left >= QUEUE || self.waiting_bytes + size > QUEUE_BYTES {
-            let oldest = self.queue[self.left % QUEUE];
-            if self.left >= self.checked {
-                check_poison(oldest)?;
-            }
-            self.left += 1;
-            self.waiting_bytes -= (*oldest).size;
-            self.recycle(oldest);
+            self.release_oldest()?;
         }
         self.queue[self.entered % QUEUE] = tag;
         self.entered += 1;
         self.waiting_bytes += size;
+        Ok(())
+    }
+
+    /// Checks the block that waits longest, and ends its wait.
+    #[inline]
+    unsafe fn release_oldest(&mut self) -> Result<(), Fault> {
+        let oldest = self.queue[self.left % QUEUE];
+        check_poison(oldest)?;
+        self.left += 1;
+        self.waiting_bytes -= (*oldest).size;
+        self.recycle(oldest);
         Ok(())
     }
 
