@@ -136,8 +136,12 @@ const FADE: u64 = 10;
 const HEAVY: u64 = 1 << 17;
 /// One that allocates more than this costs as much as thousands of calls: its literals are avoided.
 const WASTEFUL: u64 = 1 << 20;
-/// A sequence that takes so many times the usual number of ticks of the processor's clock is slow.
+/// A sequence that takes so many times the ticks of the processor's clock that so many calls usually take is slow.
 const SLOW: u64 = 3;
+/// Ticks of a call are counted in parts of so many.
+const FRACTION: u64 = 64;
+/// The ticks of a usual call, where no ticks are to be had.
+const TICKS_OF_A_CALL: u64 = 500;
 /// All slow ones together should take no more than one part in so many of the time.
 const SLOW_SHARE: u64 = 8;
 /// But never one that takes less than this, some tens of microseconds.
@@ -184,7 +188,7 @@ pub struct Search<'a> {
     restarts: u64,
     executions: u64,
     batches: u64,
-    /// The ticks that a sequence usually takes, slow ones left out: a moving mean.
+    /// The ticks that a call usually takes, in parts of [`FRACTION`], slow sequences left out: a moving mean.
     usual: u64,
     /// Ticks of late, and those of slow sequences among them.
     ticks: (u64, u64),
@@ -253,7 +257,7 @@ impl<'a> Search<'a> {
             restarts: 0,
             executions: 0,
             batches: 0,
-            usual: QUICK,
+            usual: FRACTION * TICKS_OF_A_CALL,
             ticks: (0, 0),
             templates: Vec::new(),
             draft: Draft::new(operations),
@@ -479,7 +483,7 @@ impl<'a> Search<'a> {
             let mut window = 0;
             for (index, (proposal, execution)) in part.iter().zip(&outcome.executions).enumerate() {
                 self.learn(proposal, execution, number);
-                good[places[index]] = completed(execution) && self.may_extend(execution);
+                good[places[index]] = completed(execution) && self.may_extend(proposal, execution);
                 number += u64::from(counts);
                 calls += u64::from(subject_calls(&self.bench.operations, proposal, execution));
                 if !execution.new_counters().is_empty() {

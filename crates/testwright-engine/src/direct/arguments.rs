@@ -8,6 +8,7 @@ use testwright_model::{Literal, OpId, Prim, Ty};
 
 use super::choice;
 use super::draft::Draft;
+use super::pool::Used;
 use super::{LONGEST, MODEST, Maker, Means, NEVER, Notes};
 
 impl<'a> Maker<'a> {
@@ -24,6 +25,10 @@ impl<'a> Maker<'a> {
     ) -> Option<Arg> {
         let ty = self.operations.get(op).params[index].ty;
         let (literal, textual) = (self.literals[ty], !self.from_text[ty].is_empty());
+        let number = literal && self.operations.ty(ty).is_int();
+        if number && (self.is_count(op, index) || !means.choice.affords(op, index, means.rng)) {
+            return self.written(draft, means, op, index, ty, notes);
+        }
         // Literals are cheap: mostly take a new one. An operation that panics often is better given a value of which
         // something is known.
         let risky = means.choice.is_risky(op);
@@ -37,6 +42,7 @@ impl<'a> Maker<'a> {
             0.8
         }) {
             if let Some(arg) = self.find(draft, means, op, index, others) {
+                notes.classes |= if number { choice::computed_bits(index) } else { 0 };
                 return Some(arg);
             }
         }
@@ -49,6 +55,7 @@ impl<'a> Maker<'a> {
         };
         if means.rng.random_bool(pools) {
             if let Some(arg) = self.pooled(draft, means, op, index, notes) {
+                notes.classes |= if number { choice::computed_bits(index) } else { 0 };
                 return Some(arg);
             }
         }
@@ -107,8 +114,8 @@ impl<'a> Maker<'a> {
         }
         let alone = params.len() == 1;
         let refused = |fingerprint: u64| alone && means.choice.refuses(op, fingerprint);
-        let offer =
-            (0..3).find_map(|_| pool.choose(ty, means.rng).filter(|offer| !refused(offer.fingerprint)))?;
+        let (place, offer) = (0..3)
+            .find_map(|_| pool.choose(ty, means.rng).filter(|(_, offer)| !refused(offer.fingerprint)))?;
         if draft.calls + offer.entry.shape.calls > LONGEST || !draft.has_room_for(&offer.entry) {
             return None;
         }
@@ -116,6 +123,7 @@ impl<'a> Maker<'a> {
             notes.of = offer.fingerprint;
         }
         let first = draft.absorb(&offer.entry);
+        draft.used.push(Used { ty, place, fingerprint: offer.fingerprint });
         let value = ValueId(offer.value.0 + first);
         let how = self.way(param.take, param.ty, ty)?;
         draft.ledger.is_alive(value).then_some(Arg { value, how })
@@ -174,15 +182,42 @@ impl<'a> Maker<'a> {
             }
             chosen?
         };
-        let how = self.way(param.take, param.ty, ty)?;
         if self.writes_literal(ty, means) {
-            let literal = self.literal_for(op, index, ty, means);
-            notes.classes |= choice::class_bits(index, &literal);
-            let value = draft.literal(ty, &literal, Some((op, index)), means.bank)?;
-            return Some(Arg { value, how });
+            return self.written(draft, means, op, index, ty, notes);
+        }
+        let how = self.way(param.take, param.ty, ty)?;
+        if self.operations.ty(ty).is_int() {
+            notes.classes |= choice::computed_bits(index);
         }
         let value = self.value(draft, means, ty, depth)?;
         Some(Arg { value, how })
+    }
+
+    /// A literal of type `ty` for a parameter.
+    fn written(
+        &self,
+        draft: &mut Draft<'a>,
+        means: &mut Means<'_>,
+        op: OpId,
+        index: usize,
+        ty: TypeId,
+        notes: &mut Notes,
+    ) -> Option<Arg> {
+        let param = &self.operations.get(op).params[index];
+        let how = self.way(param.take, param.ty, ty)?;
+        let literal = self.literal_for(op, index, ty, means);
+        notes.classes |= choice::class_bits(index, &literal);
+        let value = draft.literal(ty, &literal, Some((op, index)), means.bank)?;
+        Some(Arg { value, how })
+    }
+
+    /// A count or an index for std's own: a large one costs time and memory, and finds nothing.
+    fn is_count(&self, op: OpId, index: usize) -> bool {
+        let operation = self.operations.get(op);
+        let param = &operation.params[index];
+        operation.origin == Origin::Std
+            && !param.open
+            && *self.operations.ty(param.ty) == Ty::Prim(Prim::Usize)
     }
 
     /// A literal that an operation is likely to bear.
@@ -194,12 +229,8 @@ impl<'a> Maker<'a> {
             }
             literal = self.literal(ty, means);
         }
-        // A count or an index for std's own: a large one costs time and memory, and finds nothing.
-        let operation = self.operations.get(op);
-        let counts = operation.origin == Origin::Std
-            && !operation.params[index].open
-            && *self.operations.ty(ty) == Ty::Prim(Prim::Usize);
-        if counts && matches!(literal, Literal::Int(value) if !(0..=MODEST).contains(&value)) {
+        let too_large = matches!(literal, Literal::Int(value) if !(0..=MODEST).contains(&value));
+        if too_large && self.is_count(op, index) {
             literal = Literal::Int(means.rng.random_range(0..24));
         }
         literal

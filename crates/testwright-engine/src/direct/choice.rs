@@ -46,6 +46,8 @@ pub struct Choice {
     callables: Vec<u32>,
     /// By callable and argument: the smallest class of number that took a lot of time and memory.
     wasteful: QuickMap<u8>,
+    /// By callable and argument, where a number came from other calls: how often, and what that cost in usual sequences.
+    computed: QuickMap<(u32, u64)>,
     /// Slow sequences take more than their share of the time.
     strained: bool,
 }
@@ -78,6 +80,7 @@ impl Choice {
             refused: QuickSet::default(),
             callables: (0..u32::try_from(operations).unwrap_or(u32::MAX)).collect(),
             wasteful: QuickMap::default(),
+            computed: QuickMap::default(),
             strained: false,
         }
     }
@@ -146,7 +149,7 @@ impl Choice {
     /// How a call with literals of these classes went, whose operation is counted elsewhere.
     pub fn note(&mut self, op: OpId, classes: u64, panicked: bool) {
         let callable = self.callable(op);
-        for (argument, class) in each(classes) {
+        for (argument, class) in each(classes).filter(|(_, class)| *class != COMPUTED) {
             let seen = self.literals.entry(place(callable, argument, class)).or_default();
             seen.0 += 1;
             seen.1 += u32::from(panicked);
@@ -171,6 +174,26 @@ impl Choice {
         tally.panics > 8 && tally.panics * 4 > tally.calls
     }
 
+    /// What a sequence with this call cost, in usual sequences: counts for its computed numbers, whose size nobody knows.
+    pub fn charge(&mut self, op: OpId, classes: u64, cost: u64) {
+        let callable = self.callable(op);
+        for (argument, _) in each(classes).filter(|(_, class)| *class == COMPUTED) {
+            let (calls, costs) = self.computed.entry(place(callable, argument, 0)).or_default();
+            *calls += 1;
+            *costs += cost.min(DEATH);
+        }
+    }
+
+    /// Whether a number that other calls make may be this argument: the more it costs on average, the more rarely.
+    pub fn affords(&self, op: OpId, argument: usize, rng: &mut Xoshiro256PlusPlus) -> bool {
+        let Ok(argument) = u8::try_from(argument) else { return true };
+        let Some((calls, costs)) = self.computed.get(&place(self.callable(op), argument, 0)) else {
+            return true;
+        };
+        let fair = CHEAP * (u64::from(*calls) + 8);
+        *costs <= fair || rng.random_range(0..*costs) < fair
+    }
+
     /// A call took a lot of time and memory: its literals are to be avoided.
     pub fn record_waste(&mut self, op: OpId, classes: u64) {
         let callable = self.callable(op);
@@ -186,6 +209,7 @@ impl Choice {
     pub fn record_death(&mut self, op: OpId, classes: u64) {
         let callable = self.callable(op);
         self.deaths[callable as usize] += 1;
+        self.charge(op, classes, DEATH);
         self.record_waste(op, classes);
         for _ in 0..8 {
             self.record(op, classes, true);
@@ -233,6 +257,18 @@ impl Choice {
 /// The class of a literal as an argument's part of [`super::draft::Fresh::classes`].
 pub fn class_bits(argument: usize, literal: &Literal) -> u64 {
     if argument < ARGUMENTS as usize { u64::from(class(literal)) << (8 * argument) } else { 0 }
+}
+
+/// An argument's class if it is a number that other calls made.
+const COMPUTED: u8 = 254;
+/// What a sequence may cost on average, in usual sequences.
+const CHEAP: u64 = 2;
+/// What the end of a worker costs, in usual sequences; nothing counts for more.
+pub const DEATH: u64 = 1000;
+
+/// As [`class_bits`], of a number that other calls made.
+pub fn computed_bits(argument: usize) -> u64 {
+    if argument < ARGUMENTS as usize { u64::from(COMPUTED) << (8 * argument) } else { 0 }
 }
 
 /// Classes of numbers up to 2^19: deep recursion and long loops show there, at a price that can be paid now and then.
@@ -290,6 +326,22 @@ mod tests {
         assert!(avoided(1 << 20) > 180);
         assert_eq!(avoided(1 << 15), 0);
         assert_eq!(avoided(3), 0);
+    }
+
+    #[test]
+    fn computed_numbers_are_used_as_often_as_they_can_be_afforded() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        let mut afforded = |cost: u64| {
+            let mut choice = Choice::new(1);
+            for _ in 0..50 {
+                choice.charge(OP, computed_bits(1), cost);
+            }
+            assert!((0..200).all(|_| choice.affords(OP, 0, &mut rng)), "the other argument");
+            (0..200).filter(|_| choice.affords(OP, 1, &mut rng)).count()
+        };
+        assert_eq!(afforded(1), 200);
+        assert!((80..150).contains(&afforded(4)));
+        assert!(afforded(100) < 20);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use testwright_wire::code;
 
 use super::bank::Bank;
 use super::code::{decode, write_literal};
-use super::pool::{Entry, Shape, Site};
+use super::pool::{Entry, Shape, Site, Used};
 
 /// Values that a sequence makes at most: their numbers must fit into the worker's code.
 const MOST_VALUES: u32 = 16_000;
@@ -37,6 +37,8 @@ pub struct Draft<'a> {
     pub fresh: Vec<Fresh>,
     /// Their arguments, one call's after the other's.
     args: Vec<Arg>,
+    /// Values of the pool that they were given.
+    pub used: Vec<Used>,
 }
 
 /// A call that a proposal adds.
@@ -60,6 +62,7 @@ pub struct Mark<'a> {
     sites: usize,
     fresh: usize,
     args: usize,
+    used: usize,
     calls: u32,
     subject_calls: u32,
     ledger: Ledger<'a>,
@@ -84,6 +87,7 @@ impl<'a> Draft<'a> {
             subject_calls: 0,
             fresh: Vec::new(),
             args: Vec::new(),
+            used: Vec::new(),
         }
     }
 
@@ -95,6 +99,7 @@ impl<'a> Draft<'a> {
         self.sites.clear();
         self.fresh.clear();
         self.args.clear();
+        self.used.clear();
         (self.calls, self.subject_calls) = (0, 0);
         self.ledger.clear();
     }
@@ -108,6 +113,7 @@ impl<'a> Draft<'a> {
             sites: self.sites.len(),
             fresh: self.fresh.len(),
             args: self.args.len(),
+            used: self.used.len(),
             calls: self.calls,
             subject_calls: self.subject_calls,
             ledger: Ledger::resume(self.operations, spare),
@@ -121,6 +127,7 @@ impl<'a> Draft<'a> {
         self.sites.truncate(mark.sites);
         self.fresh.truncate(mark.fresh);
         self.args.truncate(mark.args);
+        self.used.truncate(mark.used);
         self.calls = mark.calls;
         self.subject_calls = mark.subject_calls;
         std::mem::replace(&mut self.ledger, mark.ledger).into_state()
@@ -349,7 +356,7 @@ impl<'a> Draft<'a> {
         Proposal {
             shape: Arc::new(shape),
             words: std::mem::take(&mut self.words),
-            aim: Arc::new(Aim { observed, drops, fresh: self.fresh.clone() }),
+            aim: Arc::new(Aim { observed, drops, fresh: self.fresh.clone(), used: self.used.clone() }),
             varied: Vec::new(),
         }
     }
@@ -384,6 +391,7 @@ pub struct Aim {
     /// Values to drop at the very end, in this order.
     drops: Vec<(ValueId, u16)>,
     pub fresh: Vec<Fresh>,
+    pub used: Vec<Used>,
 }
 
 impl Proposal {

@@ -80,11 +80,22 @@ pub struct Offer {
     pub fingerprint: u64,
     /// What it takes to run the entry: of two offers, the cheaper is mostly taken, and the dearer makes room.
     cost: u64,
+    /// What the last slow sequence that used it took, in usual ones: a length of millions costs nothing until it is used.
+    burden: u32,
+}
+
+/// An offer that a proposal took.
+#[derive(Clone, Copy, Debug)]
+pub struct Used {
+    pub ty: TypeId,
+    pub place: u32,
+    /// Tells whether the offer at the place is still the one.
+    pub fingerprint: u64,
 }
 
 impl Offer {
     pub fn new(entry: Entry, value: ValueId, fingerprint: u64, cost: u64) -> Self {
-        Offer { entry, value, fingerprint, cost }
+        Offer { entry, value, fingerprint, cost, burden: 0 }
     }
 }
 
@@ -203,13 +214,35 @@ impl Pool {
         found.into_iter().map(|(_, entry, values)| (entry, values)).collect()
     }
 
-    /// One of the values of a type; those that cost little to make and the newest are somewhat likelier.
-    pub fn choose(&self, ty: TypeId, rng: &mut Xoshiro256PlusPlus) -> Option<&Offer> {
+    /// Notes what a sequence took that used these offers, in usual ones; 0 if it was not slow.
+    pub fn burden(&mut self, used: &[Used], by: u64) {
+        for used in used {
+            let offer = self.by_type[used.ty.0 as usize].get_mut(used.place as usize);
+            if let Some(offer) = offer.filter(|offer| offer.fingerprint == used.fingerprint) {
+                offer.burden = (offer.burden / 2).max(u32::try_from(by).unwrap_or(u32::MAX));
+            }
+        }
+    }
+
+    /// One of the values of a type, with its place. What it cost to use one decides how likely it is taken again.
+    pub fn choose(&self, ty: TypeId, rng: &mut Xoshiro256PlusPlus) -> Option<(u32, &Offer)> {
         let offers = &self.by_type[ty.0 as usize];
+        for _ in 0..4 {
+            let place = Self::draw(offers, rng)?;
+            let burden = offers[place].burden;
+            if burden == 0 || rng.random_ratio(1, burden.saturating_add(1)) {
+                return Some((u32::try_from(place).ok()?, &offers[place]));
+            }
+        }
+        None
+    }
+
+    /// A place among offers; those that cost little to make and the newest are somewhat likelier.
+    fn draw(offers: &[Offer], rng: &mut Xoshiro256PlusPlus) -> Option<usize> {
         if offers.is_empty() {
             return None;
         }
-        let mut chosen = &offers[rng.random_range(0..offers.len())];
+        let mut chosen = rng.random_range(0..offers.len());
         // Among many, the first and smallest values are few, and there is always something about them.
         let (others, from) = match rng.random_range(0..4) {
             0 => (7, 0),
@@ -217,8 +250,8 @@ impl Pool {
             _ => (0, 0),
         };
         for _ in 0..others {
-            let other = &offers[rng.random_range(from..offers.len())];
-            if other.cost < chosen.cost {
+            let other = rng.random_range(from..offers.len());
+            if offers[other].cost < offers[chosen].cost {
                 chosen = other;
             }
         }

@@ -9,16 +9,17 @@ use testwright_model::operation::Origin;
 use testwright_model::sequence::{Sequence, Step};
 use testwright_wire::record::want;
 
-use super::{HEAVY, QUICK, SLOW, Search, Seen, WASTEFUL, completed};
+use super::{FRACTION, HEAVY, QUICK, SLOW, Search, Seen, TICKS_OF_A_CALL, WASTEFUL, completed};
 use crate::EngineError;
 use crate::campaign::Limit;
 use crate::direct;
+use crate::direct::choice::DEATH;
 use crate::direct::draft::Proposal;
 use crate::direct::pool::Offer;
 use crate::judge::{STD_MISUSED, Verdict, is_outside, judge};
 
-/// The ticks of a usual call, where no ticks are to be had.
-const TICKS_OF_A_CALL: u64 = 500;
+/// What a sequence that takes too much time or memory costs, in usual ones, where time does not count.
+const DEAR: u64 = 20;
 
 impl Search<'_> {
     pub(super) fn learn(&mut self, proposal: &Proposal, execution: &Execution, number: u64) {
@@ -33,19 +34,28 @@ impl Search<'_> {
         }
         self.learned.by_length.count(proposal.shape.subject_calls, !completed(execution));
         if completed(execution) {
-            let slow = self.is_slow(execution);
+            let slow = self.is_slow(proposal, execution);
             self.ticks.0 += execution.ticks;
             self.ticks.1 += if slow { execution.ticks } else { 0 };
             if !slow {
-                self.usual = (self.usual * 255 + execution.ticks) / 256;
+                let a_call = FRACTION * execution.ticks / u64::from(proposal.shape.calls.max(1));
+                self.usual = (self.usual * 255 + a_call) / 256;
             }
             let wasteful = execution.allocated > WASTEFUL || slow;
+            let burden = match self.plan.limit {
+                Limit::Time(_) => execution.ticks / self.expected(proposal).max(QUICK / SLOW),
+                Limit::Executions(_) => u64::from(wasteful) * DEAR,
+            };
             let choice = &mut self.learned.choice;
             for (op, classes) in &proposal.varied {
                 choice.note(*op, *classes, false);
             }
             for fresh in proposal.aim.fresh.iter().filter(|_| !proposal.is_variant()) {
                 choice.record(fresh.op, fresh.classes, false);
+                choice.charge(fresh.op, fresh.classes, burden);
+            }
+            if !proposal.is_variant() {
+                self.pool.burden(&proposal.aim.used, if wasteful { burden } else { 0 });
             }
             if wasteful {
                 for (op, classes) in proposal.literals() {
@@ -62,9 +72,14 @@ impl Search<'_> {
         self.judge(proposal, execution, number);
     }
 
+    /// The ticks that so many calls usually take.
+    fn expected(&self, proposal: &Proposal) -> u64 {
+        self.usual * u64::from(proposal.shape.calls) / FRACTION
+    }
+
     /// Whoever extends a sequence pays for its work again.
-    pub(super) fn may_extend(&self, execution: &Execution) -> bool {
-        execution.allocated <= HEAVY && !self.is_slow(execution)
+    pub(super) fn may_extend(&self, proposal: &Proposal, execution: &Execution) -> bool {
+        execution.allocated <= HEAVY && !self.is_slow(proposal, execution)
     }
 
     /// What it takes to run a sequence again.
@@ -76,13 +91,14 @@ impl Search<'_> {
     }
 
     /// Time counts only under a time budget: with a number of executions, the same must come out every time.
-    fn is_slow(&self, execution: &Execution) -> bool {
-        matches!(self.plan.limit, Limit::Time(_)) && execution.ticks > SLOW * self.usual.max(QUICK / SLOW)
+    fn is_slow(&self, proposal: &Proposal, execution: &Execution) -> bool {
+        matches!(self.plan.limit, Limit::Time(_))
+            && execution.ticks > QUICK.max(SLOW * self.expected(proposal))
     }
 
     /// Offers the values that are new.
     fn keep(&mut self, proposal: &Proposal, execution: &Execution) {
-        if !self.may_extend(execution) {
+        if !self.may_extend(proposal, execution) {
             return;
         }
         let mut entry = None;
@@ -106,6 +122,9 @@ impl Search<'_> {
     fn record_failure(&mut self, proposal: &Proposal, execution: &Execution) {
         let step = proposal.step(execution.step);
         let in_call = execution.phase == Phase::Call;
+        if execution.died() && !proposal.is_variant() {
+            self.pool.burden(&proposal.aim.used, DEATH);
+        }
         let choice = &mut self.learned.choice;
         for fresh in &proposal.aim.fresh {
             if in_call && fresh.value.0 > step {
