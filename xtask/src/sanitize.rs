@@ -52,7 +52,7 @@ fn campaign(fixture: &str) -> anyhow::Result<bool> {
     use rand::SeedableRng;
     use testwright_engine::direct::Maker;
     use testwright_execute::{Batch, Ending};
-    use testwright_harness::{FeatureChoice, Places, Selection, Variant};
+    use testwright_harness::{Coverage, FeatureChoice, Places, Selection, Variant};
 
     let copy = std::env::current_dir()?.join("target/sanitize-fixtures").join(fixture);
     copy_folder(&Path::new("fixtures").join(fixture), &copy)?;
@@ -63,7 +63,7 @@ fn campaign(fixture: &str) -> anyhow::Result<bool> {
     };
     let places = Places::at(Path::new("target/xtask").join(fixture))?;
     let mut bench = testwright_engine::prepare(&selection, places, 3000, &|_| {})?;
-    let built = bench.build(&Variant { sanitizer: true, coverage: false, ..Variant::quick() })?;
+    let built = bench.build(&Variant { sanitizer: true, coverage: Coverage::Off, ..Variant::quick() })?;
     let scratch = bench.places.work.join("scratch");
     std::fs::create_dir_all(&scratch)?;
     let mut worker = bench.start_worker(built.binary, scratch, false)?;

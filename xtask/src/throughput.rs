@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use testwright_engine::direct::Maker;
 use testwright_engine::{Workbench, encode};
 use testwright_execute::{Batch, Ending, Worker};
-use testwright_harness::Variant;
+use testwright_harness::{Coverage, Variant};
 use testwright_model::sequence::Step;
 
 use crate::Choice;
@@ -41,7 +41,7 @@ fn measure(listed: &Listed) -> anyhow::Result<()> {
     let scratch = bench.places.work.join("scratch");
     std::fs::create_dir_all(&scratch)?;
     let with = bench.build(&Variant::fast())?.binary;
-    let without = bench.build(&Variant { coverage: false, ..Variant::fast() })?.binary;
+    let without = bench.build(&Variant { coverage: Coverage::Off, ..Variant::fast() })?.binary;
     let mut worker = bench.start_worker(with, scratch.clone(), true)?;
     let batch = prepared(&bench, &mut worker)?;
     let (batch, left_out) = without_slow(&mut worker, &batch)?;

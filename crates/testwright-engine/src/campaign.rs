@@ -117,9 +117,13 @@ impl Campaign<'_> {
         let kept = crate::past::open(&self.plan, self.bench)?;
         tell("building the worker");
         let timed = matches!(self.plan.limit, Limit::Time(_));
-        let first = if timed { Variant::quick() } else { Variant::fast() };
-        let built = self.bench.build(&first)?;
-        let mut stages = vec![Stage::ready(first, built.binary.clone(), 0.0)];
+        // It is there soonest, and the one that counts lines.
+        let quick = self.bench.build(&Variant::quick())?.binary;
+        let mut stages = if timed {
+            vec![Stage::ready(Variant::quick(), quick.clone(), 0.0)]
+        } else {
+            vec![Stage::ready(Variant::fast(), self.bench.build(&Variant::fast())?.binary, 0.0)]
+        };
         if let Limit::Time(limit) = self.plan.limit {
             if limit >= LONG_ENOUGH {
                 stages.push(Stage::pending(Variant::fast(), 0.0));
@@ -144,7 +148,7 @@ impl Campaign<'_> {
         let build_s = start.elapsed().as_secs_f64();
         tell(&format!("worker ready after {build_s:.1} s; searching"));
         // The first worker tells about the types; workers of the jobs are started by their own threads.
-        drop(self.bench.start_worker(built.binary, scratch.clone(), true)?);
+        drop(self.bench.start_worker(quick.clone(), scratch.clone(), true)?);
         let (store, past) = crate::past::begin(kept, &self.plan, self.bench, tell)?;
         self.progress.sequences.store(past.totals.executions, Ordering::Relaxed);
         self.progress.calls.store(past.totals.calls, Ordering::Relaxed);
@@ -162,14 +166,12 @@ impl Campaign<'_> {
             let whole = ending.whole && !self.progress.stop.load(Ordering::Relaxed);
             crate::past::finish(store, &testwright_store::Ending { whole, ..ending }, tell);
         }
-        let suite = self.suite(&mut learned, &stages, &scratch, tell);
+        let suite = self.suite(&mut learned, &quick, &scratch, tell);
         Ok(self.outcome(learned, found, suite, &past, start, searched, build_s))
     }
 
     /// The regression suite, and what was executed; if that fails there is none, which a line says.
-    fn suite(&self, learned: &mut Learned, stages: &[Stage], scratch: &Path, tell: Tell<'_>) -> Suite {
-        let stage = stages.iter().find(|stage| Some(stage.variant) == learned.measured);
-        let Some(binary) = stage.and_then(Stage::get) else { return Suite::default() };
+    fn suite(&self, learned: &mut Learned, binary: &Path, scratch: &Path, tell: Tell<'_>) -> Suite {
         let corpus = std::mem::take(&mut learned.corpus);
         let corpus = corpus
             .into_iter()
@@ -178,7 +180,7 @@ impl Campaign<'_> {
         let material = Material {
             bench: self.bench,
             plan: &self.plan,
-            binary: &binary,
+            binary,
             scratch,
             corpus,
             panics: std::mem::take(&mut learned.documented).into_values().collect(),
@@ -426,7 +428,6 @@ fn merge(all: Vec<Learned>) -> Learned {
             }
         }
         merged.stateful.extend(learned.stateful);
-        merged.measured = merged.measured.or(learned.measured);
         for op in 0..u32::try_from(learned.choice.len()).unwrap_or(0) {
             merged.choice.tally_mut(OpId(op)).join(learned.choice.tally(OpId(op)));
         }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use testwright_emit::Imports;
 use testwright_emit::report;
 use testwright_execute::{Batch, Worker, WorkerPlan};
-use testwright_harness::{TestBench, Variant};
+use testwright_harness::{Coverage, TestBench, Variant};
 use testwright_model::operation::Operations;
 use testwright_model::sequence::Sequence;
 
@@ -202,7 +202,9 @@ fn shorten_all(
 
 /// The build that compiles soonest and shows the same.
 fn quick_of(variant: Variant) -> Variant {
-    Variant { opt_level: 0, coverage: variant.coverage && !variant.sanitizer, ..variant }
+    let counted = variant.counts() && !variant.sanitizer;
+    let coverage = if counted { Coverage::Lines } else { Coverage::Off };
+    Variant { opt_level: 0, coverage, ..variant }
 }
 
 fn finding(

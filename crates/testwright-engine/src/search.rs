@@ -69,9 +69,8 @@ pub struct Learned {
     pub pool: usize,
     /// When something was last reached for the first time: seconds and executions.
     pub last_new: (f64, u64),
-    /// Counters that were reached, and of which build they are.
+    /// Counters that were reached, of the last build that has any.
     pub edges: Vec<u32>,
-    pub measured: Option<Variant>,
     pub replayed: Replayed,
 }
 
@@ -348,9 +347,8 @@ impl<'a> Search<'a> {
     }
 
     fn note_edges(&mut self) {
-        if self.stages[self.stage].variant.coverage {
+        if self.stages[self.stage].variant.counts() {
             self.learned.edges = self.worker.seen_counters();
-            self.learned.measured = Some(self.stages[self.stage].variant);
         }
     }
 
@@ -368,7 +366,7 @@ impl<'a> Search<'a> {
         self.bank.start_over();
         self.stage = next;
         self.restarts = 0;
-        if variant.coverage {
+        if variant.counts() {
             // Another build has other counters: what reached something reaches it again.
             self.progress.edges.store(0, Ordering::Relaxed);
             let corpus = std::mem::take(&mut self.learned.corpus);
@@ -508,7 +506,7 @@ impl<'a> Search<'a> {
         let now = self.worker.statistics().restarts;
         self.progress.restarts.fetch_add(now.saturating_sub(self.restarts), Ordering::Relaxed);
         self.restarts = now;
-        if self.stages[self.stage].variant.coverage {
+        if self.stages[self.stage].variant.counts() {
             self.progress.edges.fetch_max(self.worker.seen_count() as u64, Ordering::Relaxed);
             self.progress.edges_total.store(self.worker.catalogue().counters_total, Ordering::Relaxed);
         }
@@ -546,7 +544,7 @@ pub fn start_worker(
     let hang = if matches!(plan.limit, Limit::Time(_)) { HANG } else { HANG_UNTIMED };
     let jobs = plan.jobs;
     let mut plan = WorkerPlan::new(binary, folder);
-    plan.coverage = variant.coverage;
+    plan.coverage = variant.counts();
     plan.limits.memory = MEMORY;
     plan.limits.call = hang;
     plan.limits.sequence = hang * 2;

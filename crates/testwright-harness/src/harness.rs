@@ -18,7 +18,7 @@ use crate::places::Places;
 use crate::prune::{self, Pruned, Selected};
 use crate::source::HarnessSource;
 use crate::subject::Subject;
-use crate::variant::Variant;
+use crate::variant::{Coverage, Variant};
 use crate::workspace::{Step, Workspace};
 
 #[derive(Debug)]
@@ -116,14 +116,14 @@ impl Harness {
             return Err(HarnessError::internal(format!("cargo made no worker:\n{}", outcome.error_text())));
         };
         // First the library: where there is a binary, its library is there too.
-        if let (Some(library), true) = (self.subject_library(&outcome), variant.coverage) {
+        if let (Some(library), true) = (self.subject_library(&outcome), variant.coverage == Coverage::Lines) {
             files::copy(&library, &library_of(&binary))?;
         }
         files::copy(&executable, &binary)?;
         Ok(built(&late, false))
     }
 
-    /// The subject's library (`.rlib`) that a worker's binary was linked from, if coverage is counted in it. It holds the
+    /// The subject's library (`.rlib`) that a worker's binary was linked from, if lines are counted in it. It holds the
     /// coverage maps of those functions, too, that the linker left out.
     pub fn library(&self, binary: &Path) -> Option<PathBuf> {
         Some(library_of(binary)).filter(|library| library.exists())

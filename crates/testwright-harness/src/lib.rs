@@ -44,5 +44,5 @@ pub use selection::{FeatureChoice, Selection};
 pub use source::{HarnessSource, OperationSource};
 pub use subject::{Dependency, Source, Subject};
 pub use timing::crate_build_seconds;
-pub use variant::{Confirm, Variant};
+pub use variant::{Confirm, Coverage, Variant};
 pub use wrapper::act_as_rustc_wrapper;

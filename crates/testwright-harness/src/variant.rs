@@ -4,18 +4,24 @@ use serde::{Deserialize, Serialize};
 
 /// Profile settings of one build; each has its own binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is one switch of the compiler's, none excludes another"
-)]
 pub struct Variant {
     pub opt_level: u8,
     pub overflow_checks: bool,
     pub debug_assertions: bool,
-    /// Count what runs, in the subject and the wrappers.
-    pub coverage: bool,
+    pub coverage: Coverage,
     /// `AddressSanitizer`, in everything but std.
     pub sanitizer: bool,
+}
+
+/// What is counted while the subject and the wrappers run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Coverage {
+    #[default]
+    Off,
+    /// Edges alone, to search by.
+    Edges,
+    /// Lines as well, to report them. It costs a third of the worker's speed, because what is counted for them is not inlined.
+    Lines,
 }
 
 impl Variant {
@@ -25,24 +31,29 @@ impl Variant {
             opt_level: 0,
             overflow_checks: true,
             debug_assertions: true,
-            coverage: true,
+            coverage: Coverage::Lines,
             sanitizer: false,
         }
     }
 
     /// Runs fast, with all checks.
     pub fn fast() -> Variant {
-        Variant { opt_level: 1, ..Variant::quick() }
+        Variant { opt_level: 1, coverage: Coverage::Edges, ..Variant::quick() }
     }
 
     /// For memory errors that a panic would mask otherwise.
     pub fn memory() -> Variant {
-        Variant { overflow_checks: false, debug_assertions: false, ..Variant::quick() }
+        Variant {
+            overflow_checks: false,
+            debug_assertions: false,
+            coverage: Coverage::Edges,
+            ..Variant::quick()
+        }
     }
 
     /// [`Variant::memory`] under the sanitizer.
     pub fn sanitized() -> Variant {
-        Variant { sanitizer: true, coverage: false, ..Variant::memory() }
+        Variant { sanitizer: true, coverage: Coverage::Off, ..Variant::memory() }
     }
 
     /// Short and different for each variant; fit for a file's name.
@@ -51,7 +62,8 @@ impl Variant {
         for (on, word) in [
             (self.overflow_checks, "overflow"),
             (self.debug_assertions, "debug"),
-            (self.coverage, "coverage"),
+            (self.coverage == Coverage::Edges, "edges"),
+            (self.coverage == Coverage::Lines, "lines"),
             (self.sanitizer, "asan"),
         ] {
             if on {
@@ -62,11 +74,16 @@ impl Variant {
         name
     }
 
+    /// Whether anything is counted.
+    pub fn counts(&self) -> bool {
+        self.coverage != Coverage::Off
+    }
+
     /// The settings as arguments of cargo.
     pub(crate) fn arguments(self) -> Vec<String> {
         // Coverage and sanitizer are the wrapper's doing, which cargo does not see. The number of codegen units is a
         // setting that hardly matters and that it does see, so it keeps the artifacts apart.
-        let units = 16 + u8::from(self.coverage) + 2 * u8::from(self.sanitizer);
+        let units = 16 + self.coverage as u8 + 3 * u8::from(self.sanitizer);
         [
             format!("opt-level={}", self.opt_level),
             format!("overflow-checks={}", self.overflow_checks),
@@ -103,6 +120,6 @@ impl Confirm {
 impl From<Confirm> for Variant {
     fn from(confirm: Confirm) -> Variant {
         let Confirm { overflow_checks, debug_assertions, opt_level, sanitizer } = confirm;
-        Variant { opt_level, overflow_checks, debug_assertions, coverage: false, sanitizer }
+        Variant { opt_level, overflow_checks, debug_assertions, coverage: Coverage::Off, sanitizer }
     }
 }

@@ -12,7 +12,7 @@ use crate::manifest;
 use crate::places::Places;
 use crate::source::HarnessSource;
 use crate::subject::Subject;
-use crate::variant::Variant;
+use crate::variant::{Coverage, Variant};
 use crate::wrapper::Plan;
 
 const WORKER: &str = "\
@@ -117,7 +117,7 @@ impl Workspace {
             Step::Wrappers(variant) | Step::Worker(variant) => ("build", Some(variant)),
         };
         let plan = Plan {
-            coverage: variant.is_some_and(|variant| variant.coverage),
+            coverage: variant.map_or(Coverage::Off, |variant| variant.coverage),
             sanitizer: variant.is_some_and(|variant| variant.sanitizer),
             ..self.subject.plan()
         };

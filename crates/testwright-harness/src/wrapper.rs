@@ -11,6 +11,8 @@ use std::process::{Command, ExitCode};
 
 use serde::{Deserialize, Serialize};
 
+use crate::variant::Coverage;
+
 /// Holds the [`Plan`] as JSON.
 pub(crate) const VARIABLE: &str = "TESTWRIGHT_WRAP";
 
@@ -30,13 +32,16 @@ const EDGES: [&str; 3] = [
     "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
 ];
 
+/// Counters that map to lines. Names stay readable in the binary, where the tool looks functions up.
+const LINES: [&str; 2] = ["-Cinstrument-coverage", "-Cllvm-args=-enable-name-compression=false"];
+
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Plan {
     /// The subject's package folder, as cargo names it: two versions may share a name, but not a folder.
     pub subject: PathBuf,
     /// The user's own wrapper.
     pub inner: Option<PathBuf>,
-    pub coverage: bool,
+    pub coverage: Coverage,
     pub sanitizer: bool,
     /// The real rustdoc, which is to write JSON.
     pub rustdoc: Option<PathBuf>,
@@ -107,10 +112,13 @@ impl Plan {
             if !PRINTED.contains(&package) && !args.iter().any(|arg| arg == "--cap-lints") {
                 args.extend(words(&["--cap-lints", "allow"]));
             }
-            if self.coverage && (is_subject || package == WATCHED) {
-                // Names stay readable in the binary, where the tool looks functions up.
-                args.extend(words(&["-Cinstrument-coverage", "-Cllvm-args=-enable-name-compression=false"]));
-                args.extend(words(&EDGES));
+            if is_subject || package == WATCHED {
+                if self.coverage != Coverage::Off {
+                    args.extend(words(&EDGES));
+                }
+                if self.coverage == Coverage::Lines {
+                    args.extend(words(&LINES));
+                }
             }
             if package == WORKER {
                 args.extend(words(&["-Clink-arg=-rdynamic"]));
@@ -149,7 +157,7 @@ mod tests {
     use super::*;
 
     fn plan() -> Plan {
-        Plan { subject: PathBuf::from("/s"), coverage: true, ..Plan::default() }
+        Plan { subject: PathBuf::from("/s"), coverage: Coverage::Lines, ..Plan::default() }
     }
 
     fn call(plan: &Plan, args: &[&str], package: &str, folder: &str) -> (String, String) {
