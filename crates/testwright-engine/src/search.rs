@@ -119,8 +119,8 @@ const BATCH: usize = 400;
 const FIRST_BATCH: usize = 8;
 /// Under a time budget, a batch should not take longer.
 const BATCH_TIME: Duration = Duration::from_millis(250);
-/// The first batches, and then one in so many, are compared with runs in fresh processes.
-const STEADINESS: u64 = 16;
+/// So many batches at first, and then one in so many, are compared with runs in fresh processes.
+const STEADINESS: (u64, u64) = (16, 48);
 /// Sequences of a batch that are compared, at most: under a time budget batches start small, and each fresh process is time lost.
 const COMPARED: usize = 3;
 const COMPARED_UNTIMED: usize = 60;
@@ -283,7 +283,7 @@ impl<'a> Search<'a> {
                 room = if took > BATCH_TIME { (room / 4).max(1) } else { (room * 2).min(BATCH) };
             }
             self.batches += 1;
-            if self.batches <= STEADINESS || self.batches.is_multiple_of(STEADINESS) {
+            if self.batches <= STEADINESS.0 || self.batches.is_multiple_of(STEADINESS.1) {
                 self.compare_with_fresh(&proposals)?;
             }
             if self.batches.is_multiple_of(CLOSE) {
