@@ -1,0 +1,219 @@
+//! What the arguments of a step are made of: numbers, places in something, values of the library.
+
+use testwright_model::operation::{Operation, Operations};
+use testwright_model::sequence::{Sequence, Step};
+use testwright_model::{GenericArg, Literal, Prim, Ty};
+
+use super::words::PLACES;
+
+/// Whether the step is given a size or place that no memory has: such a call fails anyway, an overflow on the way or not.
+pub(super) fn is_beyond_memory(operations: &Operations, sequence: &Sequence, step: usize) -> bool {
+    let Step::Call { args, .. } = &sequence.steps[step] else { return false };
+    args.iter().any(|arg| match &sequence.steps[arg.value.0 as usize] {
+        Step::Literal { ty, value: Literal::Int(value) } => {
+            *operations.ty(*ty) == Ty::Prim(Prim::Usize) && *value > i128::from(i64::MAX) / 2
+        }
+        _ => false,
+    })
+}
+
+/// Whether the index that the message complains of was written out by the caller, who had it from nowhere: no container
+/// promises to hold something there, though its documentation should say what happens.
+pub(super) fn is_made_up(
+    operations: &Operations,
+    operation: &Operation,
+    sequence: &Sequence,
+    step: usize,
+    message: &str,
+) -> bool {
+    let index = message.split("index ").skip(1).find_map(|rest| {
+        let rest = rest.strip_prefix("is ").unwrap_or(rest);
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        rest[..digits].parse::<i128>().ok()
+    });
+    let Some(index) = index else { return false };
+    let Step::Call { args, .. } = &sequence.steps[step] else { return false };
+    // Zero is anybody's number, unless it was given as an index.
+    let may_be_index = |name: &str, ty: &Ty| match ty {
+        Ty::Prim(Prim::Usize | Prim::U32) => index > 0 || PLACES.contains(&name),
+        Ty::Adt { .. } => index > 0 || is_index_type(ty),
+        _ => false,
+    };
+    operation.params.iter().zip(args).any(|(param, arg)| {
+        param.name != "self"
+            && may_be_index(&param.name, operations.ty(param.ty))
+            && any_literal(sequence, arg.value.0 as usize, |value| value == index)
+    })
+}
+
+/// Whether values of the type are places in something, or some of them, by its name.
+pub(super) fn is_index_type(ty: &Ty) -> bool {
+    match ty {
+        Ty::Adt { path, args } if matches!(path.as_str(), "std::vec::Vec" | "std::option::Option") => {
+            args.iter().any(|arg| matches!(arg, GenericArg::Ty(ty) if is_index_type(ty)))
+        }
+        Ty::Adt { path, .. } => ["Index", "Idx", "Id", "Key", "Handle"].iter().any(|end| path.ends_with(end)),
+        Ty::Ref { to, .. } | Ty::Slice(to) => is_index_type(to),
+        _ => false,
+    }
+}
+
+/// Whether an index that the step works with was made up, or comes from another thing than the step works on: one graph's
+/// index means nothing to another.
+pub(super) fn has_foreign_index(operations: &Operations, sequence: &Sequence, step: usize) -> bool {
+    let ty_of = |index: usize| match &sequence.steps[index] {
+        Step::Call { op, .. } => Some(operations.ty(operations.get(*op).result)),
+        _ => None,
+    };
+    // What the step works on, as far as that does not go through an index.
+    let (mut open, mut indices) = (vec![step], Vec::new());
+    let mut reached = std::collections::HashSet::new();
+    while let Some(index) = open.pop() {
+        if index != step && ty_of(index).is_some_and(is_index_type) {
+            indices.push(index);
+        } else if reached.insert(index) {
+            open.extend(sequence.steps[index].uses().iter().map(|value| value.0 as usize));
+        }
+    }
+    indices.into_iter().any(|index| {
+        let Step::Call { op, args } = &sequence.steps[index] else { return false };
+        let name = operations.get(*op).path.rsplit("::").next().unwrap_or("");
+        let invented = ["new", "from", "end", "max", "min", "default", "null"]
+            .iter()
+            .any(|start| name.starts_with(start));
+        invented || !args.iter().any(|arg| reached.contains(&(arg.value.0 as usize)))
+    })
+}
+
+/// Whether something of the subject's own is among what the step's arguments are made of: its code may run in the call.
+pub(super) fn is_of_subject(operations: &Operations, sequence: &Sequence, step: usize) -> bool {
+    let mut open: Vec<usize> = sequence.steps[step].uses().iter().map(|value| value.0 as usize).collect();
+    let mut seen = std::collections::HashSet::new();
+    while let Some(index) = open.pop() {
+        if !seen.insert(index) {
+            continue;
+        }
+        let step = &sequence.steps[index];
+        if let Step::Call { op, .. } = step {
+            let operation = operations.get(*op);
+            if operation.is_subject()
+                && !testwright_ground::reach::is_literal(operations.ty(operation.result))
+            {
+                return true;
+            }
+        }
+        open.extend(step.uses().iter().map(|value| value.0 as usize));
+    }
+    false
+}
+
+/// Whether an integer that was computed by a call is among what the step's arguments are made of: it may be as large as the
+/// capacity of a vector of `()`.
+pub(super) fn takes_unknown_number(operations: &Operations, sequence: &Sequence, step: usize) -> bool {
+    let mut open = vec![step];
+    let mut seen = std::collections::HashSet::new();
+    while let Some(index) = open.pop() {
+        let Some(Step::Call { op, args }) = sequence.steps.get(index).filter(|_| seen.insert(index)) else {
+            continue;
+        };
+        for (param, arg) in operations.get(*op).params.iter().zip(args) {
+            let made = sequence.steps.get(arg.value.0 as usize);
+            if operations.ty(param.ty).is_int() && matches!(made, Some(Step::Call { .. })) {
+                return true;
+            }
+            open.push(arg.value.0 as usize);
+        }
+    }
+    false
+}
+
+/// Whether a literal that the step's arguments are made of is absurdly large.
+pub(super) fn asks_for_much(sequence: &Sequence, step: usize, absurd: i128) -> bool {
+    any_literal(sequence, step, |value| value >= absurd || value < 0)
+}
+
+/// Whether a number that the step's arguments are made of is such a one.
+pub(super) fn any_literal(sequence: &Sequence, step: usize, is_it: impl Fn(i128) -> bool) -> bool {
+    let mut open = vec![step];
+    let mut seen = std::collections::HashSet::new();
+    while let Some(index) = open.pop() {
+        if !seen.insert(index) {
+            continue;
+        }
+        match &sequence.steps[index] {
+            Step::Literal { value: Literal::Int(value), .. } if is_it(*value) => return true,
+            other => open.extend(other.uses().iter().map(|value| value.0 as usize)),
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::words::tests::operation;
+    use super::*;
+    use testwright_model::OpId;
+    use testwright_model::operation::TypeId;
+    use testwright_model::sequence::{Arg, How, ValueId};
+
+    #[test]
+    fn only_some_types_are_places() {
+        let node = Ty::adt("petgraph::graph::NodeIndex", Vec::new());
+        assert!(is_index_type(&node));
+        assert!(is_index_type(&Ty::adt("std::vec::Vec", vec![node])));
+        assert!(!is_index_type(&Ty::adt("petgraph::graph::Graph", Vec::new())));
+    }
+
+    #[test]
+    fn an_index_that_was_written_out_is_made_up() {
+        let number = |value| Step::Literal { ty: TypeId(0), value: Literal::Int(value) };
+        let arg = |value| Arg { value: ValueId(value), how: How::Copy };
+        let edges = operation("List::edges", &["self", "from"]);
+        let mut operations = Operations::default();
+        operations.types.push(Ty::Prim(Prim::Usize));
+        operations.operations.push(edges.clone());
+        let call = Step::Call { op: OpId(0), args: vec![arg(0), arg(1)] };
+        let sequence = Sequence { steps: vec![number(7), number(18), call] };
+        let made_up = |message: &str| is_made_up(&operations, &edges, &sequence, 2, message);
+        assert!(made_up("index out of bounds: the len is 0 but the index is 18"));
+        assert!(made_up("put at index 18 exceeds fixedbitset size 0"));
+        assert!(!made_up("index out of bounds: the len is 18 but the index is 19"));
+        assert!(
+            !made_up("index out of bounds: the len is 7 but the index is 7"),
+            "that is what it was made with"
+        );
+        assert!(!made_up("mid > len"));
+    }
+
+    #[test]
+    fn an_index_of_another_graph_is_foreign() {
+        let mut operations = Operations::default();
+        operations.types.push(Ty::adt("g::Graph", Vec::new()));
+        operations.types.push(Ty::adt("g::NodeIndex", Vec::new()));
+        let returns = |path: &str, params: &[&str], result| Operation {
+            result: TypeId(result),
+            ..operation(path, params)
+        };
+        operations.operations = vec![
+            returns("Graph::new", &[], 0),
+            returns("Graph::add_node", &["self"], 1),
+            returns("NodeIndex::end", &[], 1),
+            returns("Graph::walk", &["self", "start"], 0),
+        ];
+        let call = |op, args: &[u32]| Step::Call {
+            op: OpId(op),
+            args: args.iter().map(|value| Arg { value: ValueId(*value), how: How::Copy }).collect(),
+        };
+        // Two graphs, and a node of the first.
+        let start = [call(0, &[]), call(0, &[]), call(1, &[0])];
+        let foreign = |more: &[Step]| {
+            let steps = [&start[..], more].concat();
+            let last = steps.len() - 1;
+            has_foreign_index(&operations, &Sequence { steps }, last)
+        };
+        assert!(!foreign(&[call(3, &[0, 2])]));
+        assert!(foreign(&[call(3, &[1, 2])]));
+        assert!(foreign(&[call(2, &[]), call(3, &[0, 3])]));
+        assert!(foreign(&[call(3, &[1, 2]), call(3, &[3, 2])]), "of what it was made from");
+    }
+}

@@ -1,0 +1,265 @@
+//! What an execution means: passes, the caller's fault, or the library's.
+//!
+//! Receives facts ([`Execution`]) and the sequence; hands on a [`Verdict`]. The rules are those of the design: a documented panic
+//! is the caller's fault; overflow, indexing, `unwrap` and the like inside the library are bugs; an explicit, undocumented
+//! panic is listed apart.
+
+mod arguments;
+mod words;
+
+use testwright_execute::{Ending, Execution, Phase};
+use testwright_model::OpId;
+use testwright_model::operation::{Operation, Operations, Origin};
+use testwright_model::sequence::{Sequence, Step};
+
+use arguments::{
+    asks_for_much, has_foreign_index, is_beyond_memory, is_made_up, is_of_subject, takes_unknown_number,
+};
+use words::{
+    asks, broken_promise, classify, explodes, is_arithmetic, is_memory_check, is_namesake, leaks_on_purpose,
+    promises, speaks_of, speaks_of_place, steady, wants_room,
+};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Passes,
+    /// The caller's fault, or ours.
+    Illegal(&'static str),
+    Failing(Failure),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    pub tier: Tier,
+    pub class: &'static str,
+    pub operation: String,
+    /// The step that failed.
+    pub step: usize,
+    pub message: String,
+    pub file: String,
+    pub line: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tier {
+    Bug,
+    UndocumentedPanic,
+}
+
+impl Tier {
+    pub fn name(self) -> &'static str {
+        match self {
+            Tier::Bug => "bug",
+            Tier::UndocumentedPanic => "undocumented-panic",
+        }
+    }
+}
+
+impl Failure {
+    /// The lower, the worse: what breaks memory or ends the process comes before panics.
+    pub fn severity(&self) -> u8 {
+        match self.class {
+            "memory" => 0,
+            "abort" | "stack-overflow" => 1,
+            _ => 2,
+        }
+    }
+
+    /// Failures with the same key are one finding.
+    pub fn key(&self) -> (String, String, String, u32) {
+        (self.class.to_owned(), self.operation.clone(), self.file.clone(), self.line)
+    }
+}
+
+/// A literal from which on a demand for memory is our own doing.
+const ABSURD: i128 = 1 << 16;
+/// The same where memory may grow with the square of the number.
+const ABSURD_MEMORY: i128 = 1 << 9;
+
+/// Why a panic of std's own operation is dismissed.
+pub const STD_MISUSED: &str = "a std operation was called wrongly";
+
+/// Where the code of our own calls lies.
+const WRAPPERS: &str = "wrappers/src/";
+
+/// Whether a panic's place is neither in the library nor in a dependency of it.
+pub fn is_outside(file: &str) -> bool {
+    file.is_empty() || file.starts_with("/rustc/") || file.starts_with(WRAPPERS)
+}
+
+pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution) -> Verdict {
+    let (class, message, file, line) = match execution.ending {
+        Ending::Completed => {
+            return leak(operations, sequence, execution).map_or(Verdict::Passes, Verdict::Failing);
+        }
+        Ending::Truncated => return Verdict::Passes,
+        Ending::Refused => return Verdict::Illegal("refused by the worker"),
+        Ending::Killed(_) => return Verdict::Illegal("killed from outside"),
+        Ending::Panicked | Ending::DropPanicked | Ending::ObservePanicked => {
+            let panic = execution.panic().cloned().unwrap_or_default();
+            ("panic", panic.message, panic.file, panic.line)
+        }
+        ending => {
+            let note = execution.death().cloned().unwrap_or_default();
+            let class = match ending {
+                Ending::Hung | Ending::Blocked => "hang",
+                Ending::StackOverflow => "stack-overflow",
+                Ending::OutOfMemory => "out-of-memory",
+                Ending::Fault { .. } | Ending::Memory => "memory",
+                _ if is_memory_check(&note.message) => "memory",
+                _ => "abort",
+            };
+            let message = match ending {
+                Ending::Exited(code) => format!("the process was made to exit with status {code}"),
+                Ending::Blocked => "the call waits for ever".to_owned(),
+                Ending::Hung => "the call does not end".to_owned(),
+                Ending::StackOverflow => "the stack overflowed".to_owned(),
+                Ending::Fault { signal, address } => format!("signal {signal} at address {address:#x}"),
+                _ => note.message,
+            };
+            (class, message, note.file, note.line)
+        }
+    };
+    // `#[track_caller]`: the place is the call itself, which is ours.
+    let (file, line) = if file.starts_with(WRAPPERS) { (String::new(), 0) } else { (file, line) };
+    let Some((step, op)) = culprit(sequence, execution) else {
+        return Verdict::Illegal("no operation to blame");
+    };
+    let operation = operations.get(op);
+    let unknown = takes_unknown_number(operations, sequence, step);
+    if class == "hang" && (unknown || explodes(operation) || asks_for_much(sequence, step, ABSURD)) {
+        return Verdict::Illegal("absurd demand for time");
+    }
+    if class == "out-of-memory"
+        && (operation.origin == Origin::Std
+            || unknown
+            || explodes(operation)
+            || asks_for_much(sequence, step, ABSURD_MEMORY)
+            || has_foreign_index(operations, sequence, step))
+    {
+        return Verdict::Illegal("absurd demand for memory");
+    }
+    let message = steady(&message);
+    // An endless loop or the like in std's own code over plain values is our doing.
+    let blameless =
+        operation.origin != Origin::Std || class == "memory" || is_of_subject(operations, sequence, step);
+    if class != "panic" && !blameless {
+        return Verdict::Illegal(STD_MISUSED);
+    }
+    if class != "panic" {
+        return Verdict::Failing(Failure {
+            tier: Tier::Bug,
+            class,
+            operation: operation.path.clone(),
+            step,
+            message,
+            file,
+            line,
+        });
+    }
+    let (class, tier) = classify(&message);
+    let beyond = is_beyond_memory(operations, sequence, step);
+    let tier = match tier {
+        _ if promises(operation) || class == "index" && asks(operations, operation) => Tier::Bug,
+        _ if class == "overflow" && beyond => Tier::UndocumentedPanic,
+        _ if is_made_up(operations, operation, sequence, step, &message) => Tier::UndocumentedPanic,
+        _ if speaks_of_place(class, &message) && has_foreign_index(operations, sequence, step) => {
+            Tier::UndocumentedPanic
+        }
+        _ if broken_promise(operation, &file, &message) => Tier::Bug,
+        Tier::Bug if is_arithmetic(&operation.path, &message) => Tier::UndocumentedPanic,
+        Tier::Bug if class == "index" && is_namesake(operations, operation) => Tier::UndocumentedPanic,
+        tier => tier,
+    };
+    if operation.origin == Origin::Std && is_outside(&file) {
+        return Verdict::Illegal(STD_MISUSED);
+    }
+    if sequence.steps[..step].iter().any(|step| matches!(step, Step::Forget(_))) {
+        return Verdict::Illegal("a panic after something was forgotten");
+    }
+    let absurd = beyond && class == "overflow" && wants_room(operation) && !promises(operation);
+    if absurd {
+        return Verdict::Illegal("absurd demand for memory");
+    }
+    if let Some(reason) = excused(operation, sequence, step, class, &message) {
+        return Verdict::Illegal(reason);
+    }
+    Verdict::Failing(Failure { tier, class, operation: operation.path.clone(), step, message, file, line })
+}
+
+/// A value of ours that was given to the library and never dropped, though nobody forgot anything.
+fn leak(operations: &Operations, sequence: &Sequence, execution: &Execution) -> Option<Failure> {
+    let on_purpose = sequence.steps.iter().any(|step| match step {
+        Step::Forget(_) => true,
+        Step::Call { op, .. } => leaks_on_purpose(operations, operations.get(*op)),
+        _ => false,
+    });
+    if execution.kept_values <= 0 || on_purpose {
+        return None;
+    }
+    let is_subject = |step: &Step| matches!(step, Step::Call { op, .. } if operations.get(*op).is_subject());
+    let step = sequence.steps.iter().rposition(is_subject)?;
+    let Step::Call { op, .. } = &sequence.steps[step] else { return None };
+    Some(Failure {
+        tier: Tier::Bug,
+        class: "leak",
+        operation: operations.get(*op).path.clone(),
+        step,
+        message: testwright_emit::LEAKED.to_owned(),
+        file: String::new(),
+        line: 0,
+    })
+}
+
+/// Why a panic is not the library's fault.
+fn excused(
+    operation: &Operation,
+    sequence: &Sequence,
+    step: usize,
+    class: &str,
+    message: &str,
+) -> Option<&'static str> {
+    if operation.panics.as_deref().is_some_and(|said| speaks_of(said, class)) {
+        return Some("documented panic");
+    }
+    // std says of these two that they may panic if the index is out of bounds.
+    let indexes =
+        operation.path.ends_with(" as Index>::index") || operation.path.ends_with(" as IndexMut>::index_mut");
+    if indexes && class != "overflow" {
+        return Some("documented panic");
+    }
+    if message.to_lowercase().ends_with("capacity overflow")
+        || (message.contains("capacity") && asks_for_much(sequence, step, ABSURD))
+    {
+        return Some("absurd demand for memory");
+    }
+    None
+}
+
+/// The step and operation that an ending is attributed to.
+fn culprit(sequence: &Sequence, execution: &Execution) -> Option<(usize, OpId)> {
+    let step = match execution.phase {
+        Phase::Teardown | Phase::Observe => nth_value(sequence, execution.step as usize)?,
+        _ => execution.step as usize,
+    };
+    let mut step = step.min(sequence.len().checked_sub(1)?);
+    // Dropping a value is blamed on the call that made it.
+    for _ in 0..4 {
+        match &sequence.steps[step] {
+            Step::Call { op, .. } => return Some((step, *op)),
+            Step::Drop(value) | Step::Forget(value) => step = value.0 as usize,
+            Step::Literal { .. } | Step::Closure(_) => return None,
+        }
+    }
+    None
+}
+
+fn nth_value(sequence: &Sequence, number: usize) -> Option<usize> {
+    sequence
+        .steps
+        .iter()
+        .enumerate()
+        .filter(|(_, step)| step.makes_value())
+        .nth(number)
+        .map(|(index, _)| index)
+}

@@ -1,0 +1,336 @@
+//! What names, documentation and messages say: promises of operations, classes of panics.
+
+use testwright_model::operation::{Operation, Operations};
+use testwright_model::{Prim, Ty};
+
+use super::Tier;
+
+/// Whether an operation hands over the duty to drop something.
+pub(super) fn leaks_on_purpose(operations: &Operations, operation: &Operation) -> bool {
+    let name = operation.path.rsplit("::").next().unwrap_or("");
+    let mut raw = false;
+    operations.ty(operation.result).walk(&mut |ty| {
+        raw |= match ty {
+            Ty::Ptr { .. } => true,
+            Ty::Adt { path, .. } => {
+                ["ManuallyDrop", "MaybeUninit", "NonNull"].iter().any(|end| path.ends_with(end))
+            }
+            _ => false,
+        };
+    });
+    raw || name.split('_').any(|word| matches!(word, "leak" | "leaked" | "forget" | "raw"))
+}
+
+/// Aborts by which the compiler's own checks tell of a broken pointer.
+pub(super) fn is_memory_check(message: &str) -> bool {
+    message.contains("misaligned pointer dereference")
+        || message.contains("null pointer dereference occurred")
+        || message.contains("unsafe precondition(s) violated")
+}
+
+/// Whether documentation of panics can mean one of this class: "panics if both keys are equal" does not announce an index out of
+/// bounds inside.
+pub(super) fn speaks_of(said: &str, class: &str) -> bool {
+    let said = said.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| said.contains(word));
+    // Said in general terms, or of values that may be anything.
+    let general = has(&["invalid", "valid", "illegal", "fail", "may panic", "unexpected", "incorrect"]);
+    match class {
+        "index" => {
+            general
+                || has(&[
+                    "index",
+                    "indices",
+                    "bound",
+                    "range",
+                    "len",
+                    "size",
+                    "capacity",
+                    "exceed",
+                    "greater",
+                    "less",
+                    "larger",
+                    "smaller",
+                    "more than",
+                    "empty",
+                    "absent",
+                    "present",
+                    "exist",
+                    "contain",
+                    "found",
+                    "missing",
+                    "position",
+                    "offset",
+                    "past",
+                    "beyond",
+                    "outside",
+                    "short",
+                    "long",
+                    "at least",
+                    "at most",
+                    "end",
+                    "start",
+                    "boundary",
+                    ">",
+                    "<",
+                    "too ",
+                    "none",
+                    "out of",
+                    "zero",
+                    "0",
+                    "not ",
+                    "n't",
+                ])
+        }
+        _ => true,
+    }
+}
+
+/// Whether the name says that failure is a result.
+pub(super) fn promises(operation: &Operation) -> bool {
+    let name = operation.path.rsplit("::").next().unwrap_or("");
+    ["checked_", "try_", "saturating_", "wrapping_", "overflowing_"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
+        || matches!(name, "from_str" | "try_from" | "try_into")
+}
+
+/// Whether the operation only asks whether something is so: `has_edge`, `contains_key`, `is_empty`. "No" is an answer to anything.
+pub(super) fn asks(operations: &Operations, operation: &Operation) -> bool {
+    let name = operation.path.rsplit("::").next().unwrap_or("");
+    let asks = ["has_", "contains", "is_"].iter().any(|prefix| name.starts_with(prefix));
+    asks && *operations.ty(operation.result) == Ty::Prim(Prim::Bool)
+}
+
+/// Whether the result of the operation grows beyond all bounds with a number that any text can hold: powers and shifts.
+pub(super) fn explodes(operation: &Operation) -> bool {
+    let name = operation.path.rsplit("::").next().unwrap_or("");
+    name.contains("pow") || name.contains("factorial") || matches!(name, "shl" | "shl_assign")
+}
+
+/// Whether the operation makes room for as many as it is told.
+pub(super) fn wants_room(operation: &Operation) -> bool {
+    let name = operation.path.rsplit("::").next().unwrap_or("");
+    ["capacity", "reserve", "with_", "grow", "resize"].iter().any(|part| name.contains(part))
+}
+
+/// Whether an explicit panic is worse than one that is only not documented.
+pub(super) fn broken_promise(operation: &Operation, file: &str, message: &str) -> bool {
+    // A dependency was called in a way that it does not allow.
+    let of_dependency = file.contains("/registry/src/");
+    of_dependency || is_own_assertion(operation, message)
+}
+
+/// Names of parameters that say where.
+pub(super) const PLACES: [&str; 14] =
+    ["index", "idx", "i", "pos", "position", "at", "from", "to", "node", "edge", "id", "key", "row", "col"];
+
+/// Whether a panic is about a place in something.
+pub(super) fn speaks_of_place(class: &str, message: &str) -> bool {
+    let assertion = message.strip_prefix("assertion failed: ").unwrap_or("");
+    class == "index"
+        || message.contains(" index ")
+        || assertion.contains("idx")
+        || assertion.contains("index")
+}
+
+/// Whether an operator of a number-like type does what the same operator does on integers: overflows, or divides by a zero
+/// that it was given.
+pub(super) fn is_arithmetic(path: &str, message: &str) -> bool {
+    const OPERATORS: [&str; 10] = ["Add", "Sub", "Mul", "Div", "Rem", "Neg", "Shl", "Shr", "Sum", "Product"];
+    let (owner, name) = path.rsplit_once("::").unwrap_or(("", path));
+    let trait_ = owner.rsplit_once(" as ").map_or("", |(_, trait_)| trait_.trim_end_matches('>'));
+    let is_operator = OPERATORS.contains(&trait_.strip_suffix("Assign").unwrap_or(trait_));
+    let divides = ["div", "rem", "mod", "gcd", "lcm", "recip", "inv", "multiple"]
+        .iter()
+        .any(|part| name.contains(part));
+    let by_zero = message.ends_with("divide by zero") || message.ends_with("a divisor of zero");
+    is_operator && (by_zero || message.ends_with("overflow")) || divides && by_zero
+}
+
+/// Whether the operation is called as one of std's that panics when an index or a length does not fit, and takes such a thing: its
+/// callers know what to expect, though the documentation should say it.
+pub(super) fn is_namesake(operations: &Operations, operation: &Operation) -> bool {
+    const NAMES: [&str; 12] = [
+        "copy_from_slice",
+        "clone_from_slice",
+        "swap",
+        "swap_with_slice",
+        "split_at",
+        "split_at_mut",
+        "split_off",
+        "rotate_left",
+        "rotate_right",
+        "insert",
+        "remove",
+        "swap_remove",
+    ];
+    let name = operation.path.rsplit("::").next().unwrap_or("");
+    let places = |ty: &Ty| match ty {
+        Ty::Prim(prim) => *prim == Prim::Usize,
+        Ty::Ref { to, .. } => matches!(**to, Ty::Slice(_)),
+        Ty::Slice(_) => true,
+        _ => false,
+    };
+    NAMES.contains(&name) && operation.params.iter().any(|param| places(operations.ty(param.ty)))
+}
+
+/// An assertion that is not about an argument is about the library's own state.
+pub(super) fn is_own_assertion(operation: &Operation, message: &str) -> bool {
+    let Some(expression) = message.strip_prefix("assertion failed: ") else { return false };
+    let mut words = expression.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    !words.any(|word| operation.params.iter().any(|param| param.name == word && word != "self"))
+}
+
+/// The class of a panic by its message, and how bad it is.
+pub(super) fn classify(message: &str) -> (&'static str, Tier) {
+    let has = |part: &str| message.contains(part);
+    if message.starts_with("attempt to ") && has("overflow") {
+        return ("overflow", Tier::Bug);
+    }
+    if message.starts_with("attempt to divide by zero")
+        || message.starts_with("attempt to calculate the remainder")
+    {
+        return ("panic", Tier::Bug);
+    }
+    let index = has("index out of bounds")
+        || has("out of range for slice")
+        || has("slice index starts at")
+        || has("is not a char boundary")
+        || (message.starts_with("byte index")
+            || message.starts_with("start byte index")
+            || message.starts_with("end byte index"))
+        || has("mid > len")
+        || message.starts_with("range start index")
+        || message.starts_with("range end index")
+        || message.starts_with("copy_from_slice: source slice length");
+    if index {
+        return ("index", Tier::Bug);
+    }
+    if message.starts_with("called `Option::unwrap()`") || message.starts_with("called `Result::unwrap()`") {
+        return ("unwrap", Tier::Bug);
+    }
+    let internal = message.starts_with("internal error: entered unreachable code")
+        || message.starts_with("already borrowed")
+        || message.starts_with("already mutably borrowed")
+        || message.starts_with("RefCell already")
+        || message.starts_with("not implemented")
+        || message.starts_with("not yet implemented");
+    ("panic", if internal { Tier::Bug } else { Tier::UndocumentedPanic })
+}
+
+/// The message without addresses and process numbers, which differ from run to run.
+pub(super) fn steady(message: &str) -> String {
+    let mut out = String::new();
+    let mut rest = message.split_once("==ERROR: ").map_or(message, |(_, report)| report);
+    rest = rest.split_once(" on address 0x").map_or(rest, |(what, _)| what);
+    while let Some(at) = rest.find("0x") {
+        let digits = rest[at + 2..].chars().take_while(char::is_ascii_hexdigit).count();
+        out.push_str(&rest[..at]);
+        out.push_str(if digits >= 9 { "0x…" } else { &rest[at..at + 2 + digits] });
+        rest = &rest[at + 2 + digits..];
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use testwright_model::operation::{Flow, Form, Origin, Param, Take, TypeId};
+
+    pub fn operation(path: &str, params: &[&str]) -> Operation {
+        let param = |name: &&str| Param {
+            name: (*name).to_owned(),
+            take: Take::Value,
+            ty: TypeId(0),
+            needs_static: false,
+            open: false,
+        };
+        Operation {
+            path: path.to_owned(),
+            origin: Origin::Subject(0),
+            params: params.iter().map(param).collect(),
+            result: TypeId(0),
+            flow: Flow::default(),
+            form: Form::default(),
+            panics: None,
+            grounding: String::new(),
+        }
+    }
+
+    #[test]
+    fn assertions_about_arguments_are_the_callers_business() {
+        let insert = operation("SmallVec::insert_many", &["self", "index", "iterable"]);
+        assert!(!broken_promise(&insert, "src/lib.rs", "assertion failed: index <= old_len"));
+        let set_host = operation("Url::set_host", &["self", "host"]);
+        let own = "assertion failed: self.byte_at(self.path_start) == b'/'";
+        assert!(broken_promise(&set_host, "src/lib.rs", own));
+        assert!(!broken_promise(&set_host, "src/lib.rs", "no host given"));
+    }
+
+    #[test]
+    fn names_and_dependencies_promise_more() {
+        assert!(promises(&operation("NaiveDate::checked_add_days", &["self", "days"])));
+        assert!(promises(&operation("<Fraction as FromStr>::from_str", &["text"])));
+        assert!(!promises(&operation("Fraction::new", &["numerator"])));
+        let plain = operation("Fraction::new", &["numerator"]);
+        assert!(broken_promise(
+            &plain,
+            "/x/registry/src/index/num-rational-0.4.2/src/lib.rs",
+            "denominator == 0"
+        ));
+        assert!(!broken_promise(&plain, "src/lib.rs", "denominator == 0"));
+    }
+
+    #[test]
+    fn documentation_of_one_panic_does_not_excuse_another() {
+        assert!(!speaks_of("This function will panic if `key1` and `key2` are the same.", "index"));
+        assert!(speaks_of("Panics if `index` is out of bounds.", "index"));
+        assert!(speaks_of("Panics if the key is not in the map.", "index"));
+        assert!(speaks_of("Panics if both keys are equal.", "panic"));
+    }
+
+    #[test]
+    fn messages_are_the_same_in_every_run() {
+        let report =
+            "2840==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x502000000010 at pc 0x5";
+        assert_eq!(steady(report), "AddressSanitizer: heap-buffer-overflow");
+        assert_eq!(steady("signal 11 at address 0x7f00112233445566"), "signal 11 at address 0x…");
+        assert_eq!(steady("expected 0x1f"), "expected 0x1f");
+    }
+
+    #[test]
+    fn operators_may_do_what_they_do_on_integers() {
+        assert!(is_arithmetic("<DynaInt as Div>::div", "attempt to divide by zero"));
+        assert!(is_arithmetic("<Money as AddAssign>::add_assign", "attempt to add with overflow"));
+        let remainder = "attempt to calculate the remainder with a divisor of zero";
+        assert!(is_arithmetic("DynaInt::mod_floor", remainder));
+        assert!(!is_arithmetic("Table::insert", remainder));
+        assert!(!is_arithmetic("Table::size", "attempt to add with overflow"));
+        assert!(!is_arithmetic("<Table as Index>::index", "attempt to add with overflow"));
+    }
+
+    #[test]
+    fn classes_by_the_messages_of_std() {
+        for (message, class, tier) in [
+            ("attempt to subtract with overflow", "overflow", Tier::Bug),
+            ("attempt to divide by zero", "panic", Tier::Bug),
+            ("index out of bounds: the len is 0 but the index is 0", "index", Tier::Bug),
+            ("range end index 5 out of range for slice of length 3", "index", Tier::Bug),
+            ("end byte index 2 is not a char boundary; it is inside 'é'", "index", Tier::Bug),
+            ("called `Option::unwrap()` on a `None` value", "unwrap", Tier::Bug),
+            ("internal error: entered unreachable code: x", "panic", Tier::Bug),
+            ("RefCell already borrowed", "panic", Tier::Bug),
+            ("invalid key", "panic", Tier::UndocumentedPanic),
+        ] {
+            assert_eq!(classify(message), (class, tier), "{message}");
+        }
+    }
+
+    #[test]
+    fn only_some_names_speak_of_room() {
+        assert!(wants_room(&operation("SlotMap::with_capacity", &["capacity"])));
+        assert!(!wants_room(&operation("PeekNth::peek_nth", &["self", "n"])));
+    }
+}
