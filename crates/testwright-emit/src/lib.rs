@@ -85,29 +85,8 @@ fn tracked(is_constructed: bool) -> &'static str {
     }
 }
 
-/// A complete test file with one test.
+/// A complete test file with one test; if it `counts`, it fails when a tracked value is alive at its end.
 pub fn test_file(
-    header: &str,
-    name: &str,
-    attributes: &[String],
-    printed: &Printed,
-    imports: &Imports,
-) -> String {
-    file(header, name, attributes, printed, imports, false)
-}
-
-/// A complete test file with one test, which fails if a value is alive at its end.
-pub fn leak_test_file(
-    header: &str,
-    name: &str,
-    attributes: &[String],
-    printed: &Printed,
-    imports: &Imports,
-) -> String {
-    file(header, name, attributes, printed, imports, true)
-}
-
-fn file(
     header: &str,
     name: &str,
     attributes: &[String],

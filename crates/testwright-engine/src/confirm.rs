@@ -10,7 +10,7 @@ use testwright_model::operation::Operations;
 use testwright_model::sequence::Sequence;
 
 use crate::EngineError;
-use crate::judge::Failure;
+use crate::judge::{Failure, LEAK};
 
 /// CPU time for one test.
 pub const TIMEOUT: Duration = Duration::from_secs(10);
@@ -167,11 +167,8 @@ impl Confirmer<'_> {
         }
         let ignore =
             format!("#[ignore = {:?}]", format!("testwright finding: {}", first_line(&failure.message)));
-        let file = match failure.class {
-            "leak" => testwright_emit::leak_test_file,
-            _ => testwright_emit::test_file,
-        };
-        file(&header, name, &[ignore], printed, &self.imports)
+        let counts = failure.class == LEAK;
+        testwright_emit::test_file(&header, name, &[ignore], printed, &self.imports, counts)
     }
 }
 

@@ -15,7 +15,7 @@ use testwright_model::sequence::Sequence;
 
 use crate::campaign::{Limit, Plan, Progress, Sanitizer, make_folder};
 use crate::confirm::{Candidate, Confirmation, Confirmed, Confirmer, first_line};
-use crate::judge::{Failure, Verdict, judge};
+use crate::judge::{Failure, LEAK, Verdict, judge};
 use crate::search::{Seen, calls};
 use crate::workbench::{Tell, Workbench};
 use crate::{EngineError, encode, minimise};
@@ -32,8 +32,6 @@ pub struct Found {
     pub dismissed: BTreeMap<(String, String), u64>,
 }
 
-/// The class of failures that show only at the end of a sequence.
-const LEAK: &str = "leak";
 /// A shortened sequence, and how it fails.
 type Short = (Sequence, Failure);
 
@@ -75,10 +73,7 @@ pub fn settle(
         };
         seen.failure = failure;
         if seen.failure.class == LEAK {
-            // Which call leaks is clear only now; several failures may be the same.
-            if let Some(op) = calls(&short).filter(|op| bench.operations.get(*op).is_subject()).last() {
-                seen.failure.operation.clone_from(&bench.operations.get(op).path);
-            }
+            // Which call leaks is clear only when it is short; several failures may be the same.
             let same = |other: &Failure| other.class == LEAK && other.operation == seen.failure.operation;
             if shortened.iter().any(|(other, ..)| same(&other.failure)) {
                 continue;

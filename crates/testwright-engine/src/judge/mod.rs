@@ -76,6 +76,9 @@ const ABSURD: i128 = 1 << 16;
 /// The same where memory may grow with the square of the number.
 const ABSURD_MEMORY: i128 = 1 << 9;
 
+/// The class of values that are never dropped.
+pub const LEAK: &str = "leak";
+
 /// Why a panic of std's own operation is dismissed.
 pub const STD_MISUSED: &str = "a std operation was called wrongly";
 
@@ -202,7 +205,7 @@ fn leak(operations: &Operations, sequence: &Sequence, execution: &Execution) -> 
     let Step::Call { op, .. } = &sequence.steps[step] else { return None };
     Some(Failure {
         tier: Tier::Bug,
-        class: "leak",
+        class: LEAK,
         operation: operations.get(*op).path.clone(),
         step,
         message: testwright_emit::LEAKED.to_owned(),
