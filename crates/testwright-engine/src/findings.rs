@@ -16,9 +16,10 @@ use testwright_model::sequence::Sequence;
 use crate::campaign::{Limit, Plan, Progress, Sanitizer, make_folder};
 use crate::confirm::{Candidate, Confirmation, Confirmed, Confirmer, first_line};
 use crate::judge::{Failure, LEAK, Verdict, judge};
+use crate::minimise::{self, Plainest};
 use crate::search::{Seen, calls};
 use crate::workbench::{Tell, Workbench};
-use crate::{EngineError, encode, minimise};
+use crate::{EngineError, encode};
 
 /// What became of the failures.
 #[derive(Debug, Default)]
@@ -154,6 +155,7 @@ fn shorten_all(
     scratch: &Path,
 ) -> Result<Vec<(Seen, Option<Short>)>, EngineError> {
     let next = AtomicUsize::new(0);
+    let plainest = Plainest::of(&bench.operations, &bench.usable);
     let time = match plan.limit {
         Limit::Time(budget) => Some(SOME_SECONDS.max(budget / SHARE)),
         Limit::Executions(_) => None,
@@ -176,7 +178,7 @@ fn shorten_all(
                     entry.insert(Worker::start(order)?)
                 }
             };
-            done.push((index, shorten(&bench.operations, seen, worker, time)?));
+            done.push((index, shorten(&bench.operations, &plainest, seen, worker, time)?));
         }
     };
     let work = &work;
@@ -248,6 +250,7 @@ pub fn subject_calls(operations: &Operations, sequence: &Sequence) -> usize {
 /// others now; `None` if the failure does not come again.
 fn shorten(
     operations: &Operations,
+    plainest: &Plainest,
     seen: &Seen,
     worker: &mut Worker,
     time: Option<Duration>,
@@ -301,7 +304,7 @@ fn shorten(
     };
     let again = same(std::slice::from_ref(&seen.sequence));
     let short = if again.first() == Some(&true) {
-        Some(minimise::simplify(operations, seen.sequence.clone(), &mut same))
+        Some(minimise::simplify(operations, plainest, seen.sequence.clone(), &mut same))
     } else {
         None
     };

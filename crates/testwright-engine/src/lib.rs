@@ -11,6 +11,8 @@ pub mod direct;
 pub mod encode;
 pub mod error;
 pub mod findings;
+#[cfg(test)]
+mod invented;
 pub mod judge;
 pub mod lengths;
 pub mod listing;

@@ -1,30 +1,67 @@
 //! Shortens a sequence while it still does the same: without calls that are not needed, with values that were there before, with
 //! plainer literals.
 
-use std::collections::HashSet;
-use std::ops::Range;
+use std::collections::{HashMap, HashSet};
 
-use testwright_model::Literal;
 use testwright_model::operation::{Operations, TypeId};
 use testwright_model::sequence::{Sequence, Step, ValueId};
+use testwright_model::{Literal, OpId};
 
 use crate::repair::repair;
 
 /// Rounds of replacing and removing, at most: each makes the sequence plainer.
 const ROUNDS: usize = 40;
 
+/// The plainest way to make a value of each type that can be made of nothing.
+#[derive(Debug, Default)]
+pub struct Plainest(HashMap<TypeId, OpId>);
+
+impl Plainest {
+    pub fn of(operations: &Operations, usable: &HashSet<OpId>) -> Self {
+        let mut found: HashMap<TypeId, OpId> = HashMap::new();
+        let mut all: Vec<OpId> = usable.iter().copied().collect();
+        all.sort_unstable();
+        for op in all {
+            let rank = |op: OpId| rank(&operations.get(op).path);
+            let operation = operations.get(op);
+            if operation.params.is_empty() && rank(op) < SOME {
+                let known = found.entry(operation.result).or_insert(op);
+                if rank(op) < rank(*known) {
+                    *known = op;
+                }
+            }
+        }
+        Plainest(found)
+    }
+}
+
+/// The rank of calls that are not known to be plain.
+const SOME: u8 = 2;
+
+/// How plain a call without arguments is, by its name.
+fn rank(path: &str) -> u8 {
+    match path.rsplit("::").next() {
+        Some("new") => 0,
+        Some("default") => 1,
+        _ => SOME,
+    }
+}
+
 /// Removes calls that are not needed, then puts earlier values and plainer literals in the place of others as long as that is the
 /// same, and removes what nobody needs any more.
 pub fn simplify(
     operations: &Operations,
+    plainest: &Plainest,
     sequence: Sequence,
     same: &mut dyn FnMut(&[Sequence]) -> Vec<bool>,
 ) -> Sequence {
     let mut best = remove_calls(operations, sequence, same);
     for _ in 0..ROUNDS {
         let mut known = HashSet::new();
-        let candidates: Vec<Sequence> = with_earlier_values(operations, &best)
+        let candidates: Vec<Sequence> = without_detours(operations, &best)
             .into_iter()
+            .chain(with_earlier_values(operations, &best))
+            .chain(with_plainer_makers(operations, plainest, &best))
             .chain(with_literals_for_calls(operations, &best))
             .chain(with_plainer_literals(operations, &best))
             .filter(|candidate| candidate.len() <= best.len() && known.insert(candidate.clone()))
@@ -36,15 +73,78 @@ pub fn simplify(
     best
 }
 
-/// The sequence with one argument replaced by an earlier value of its type.
-fn with_earlier_values(operations: &Operations, sequence: &Sequence) -> Vec<Sequence> {
-    let type_of = |value: ValueId| -> Option<TypeId> {
-        match &sequence.steps[value.0 as usize] {
-            Step::Literal { ty, .. } => Some(*ty),
-            Step::Call { op, .. } => Some(operations.get(*op).result),
-            _ => None,
+fn type_of(operations: &Operations, step: &Step) -> Option<TypeId> {
+    match step {
+        Step::Literal { ty, .. } => Some(*ty),
+        Step::Call { op, .. } => Some(operations.get(*op).result),
+        _ => None,
+    }
+}
+
+/// The sequence with an earlier value in all places of a later one, without what only led from the one to the other: a value that
+/// is wrapped and taken out again.
+fn without_detours(operations: &Operations, sequence: &Sequence) -> Vec<Sequence> {
+    let steps = &sequence.steps;
+    let mut found = Vec::new();
+    for late in (0..steps.len()).rev() {
+        let Some(ty) = type_of(operations, &steps[late]) else { continue };
+        for early in (0..late).filter(|early| type_of(operations, &steps[*early]) == Some(ty)) {
+            let mut steps = steps.clone();
+            for step in &mut steps[late + 1..] {
+                replace(step, late, early);
+            }
+            let mut gone = HashSet::from([late]);
+            for index in (early + 1..late).rev() {
+                let used =
+                    (index + 1..steps.len()).any(|user| !gone.contains(&user) && needs(&steps[user], index));
+                if steps[index].makes_value() && !used {
+                    gone.insert(index);
+                }
+            }
+            found.extend(without(operations, &steps, gone));
+        }
+    }
+    found
+}
+
+fn replace(step: &mut Step, old: usize, new: usize) {
+    let swap = |value: &mut ValueId| {
+        if value.0 as usize == old {
+            value.0 = u32::try_from(new).unwrap_or(value.0);
         }
     };
+    match step {
+        Step::Call { args, .. } => args.iter_mut().for_each(|arg| swap(&mut arg.value)),
+        Step::Drop(value) | Step::Forget(value) => swap(value),
+        _ => {}
+    }
+}
+
+/// Whether a step does something with a value other than to end it.
+fn needs(step: &Step, value: usize) -> bool {
+    matches!(step, Step::Call { args, .. } if args.iter().any(|arg| arg.value.0 as usize == value))
+}
+
+/// The sequence with one value made of nothing instead of something.
+fn with_plainer_makers(operations: &Operations, plainest: &Plainest, sequence: &Sequence) -> Vec<Sequence> {
+    let mut found = Vec::new();
+    for (index, step) in sequence.steps.iter().enumerate() {
+        let Step::Call { op, args } = step else { continue };
+        let operation = operations.get(*op);
+        let Some(plainer) = plainest.0.get(&operation.result) else { continue };
+        let old = if args.is_empty() { rank(&operation.path) } else { SOME };
+        if rank(&operations.get(*plainer).path) < old {
+            let mut steps = sequence.steps.clone();
+            steps[index] = Step::Call { op: *plainer, args: Vec::new() };
+            found.extend(repair(operations, &steps));
+        }
+    }
+    found
+}
+
+/// The sequence with one argument replaced by an earlier value of its type.
+fn with_earlier_values(operations: &Operations, sequence: &Sequence) -> Vec<Sequence> {
+    let type_of = |value: ValueId| type_of(operations, &sequence.steps[value.0 as usize]);
     let mut found = Vec::new();
     // The last calls first: whatever they no longer need goes away as a whole.
     for (index, step) in sequence.steps.iter().enumerate().rev() {
@@ -136,7 +236,8 @@ pub fn remove_calls(
     let mut size = best.len() / 2;
     // Large parts first: long sequences are mostly not needed.
     while size >= 2 {
-        let parts = (0..best.len()).step_by(size).map(|start| start..(start + size).min(best.len()));
+        let parts =
+            (0..best.len()).step_by(size).map(|start| (start..(start + size).min(best.len())).collect());
         match shortest(operations, &best, parts.collect(), same) {
             Some(shorter) => {
                 best = shorter;
@@ -146,7 +247,7 @@ pub fn remove_calls(
         }
     }
     while let Some(shorter) =
-        shortest(operations, &best, (0..best.len()).rev().map(|index| index..index + 1).collect(), same)
+        shortest(operations, &best, (0..best.len()).rev().map(|index| HashSet::from([index])).collect(), same)
     {
         best = shorter;
     }
@@ -157,13 +258,13 @@ pub fn remove_calls(
 fn shortest(
     operations: &Operations,
     sequence: &Sequence,
-    parts: Vec<Range<usize>>,
+    parts: Vec<HashSet<usize>>,
     same: &mut dyn FnMut(&[Sequence]) -> Vec<bool>,
 ) -> Option<Sequence> {
     let mut known = HashSet::new();
     let mut candidates: Vec<Sequence> = parts
         .into_iter()
-        .filter_map(|part| without(operations, sequence, &part))
+        .filter_map(|part| without(operations, &sequence.steps, part))
         .filter(|shorter| shorter.len() < sequence.len() && known.insert(shorter.clone()))
         .collect();
     // One run may take away a whole tail.
@@ -172,12 +273,11 @@ fn shortest(
     candidates.into_iter().zip(verdicts).find(|(_, same)| *same).map(|(shorter, _)| shorter)
 }
 
-/// The sequence without some steps and all that depends on their values.
-fn without(operations: &Operations, sequence: &Sequence, part: &Range<usize>) -> Option<Sequence> {
-    let mut gone: HashSet<usize> = part.clone().collect();
+/// A sequence without some steps and all that depends on their values.
+fn without(operations: &Operations, all: &[Step], mut gone: HashSet<usize>) -> Option<Sequence> {
     let mut steps: Vec<Step> = Vec::new();
-    let mut place: Vec<u32> = vec![u32::MAX; sequence.len()];
-    for (i, step) in sequence.steps.iter().enumerate() {
+    let mut place: Vec<u32> = vec![u32::MAX; all.len()];
+    for (i, step) in all.iter().enumerate() {
         if gone.contains(&i) || step.uses().iter().any(|value| gone.contains(&(value.0 as usize))) {
             gone.insert(i);
             continue;
@@ -204,6 +304,42 @@ fn without(operations: &Operations, sequence: &Sequence, part: &Range<usize>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::invented::operation;
+    use testwright_model::Ty;
+    use testwright_model::operation::Abilities;
+    use testwright_model::sequence::{Arg, How};
+
+    /// Calls whose arguments are moved, one after the other: operation and arguments.
+    fn sequence(calls: &[(u32, &[u32])]) -> Sequence {
+        let call = |(op, args): &(u32, &[u32])| Step::Call {
+            op: OpId(*op),
+            args: args.iter().map(|value| Arg { value: ValueId(*value), how: How::Move }).collect(),
+        };
+        Sequence { steps: calls.iter().map(call).collect() }
+    }
+
+    #[test]
+    fn detours_and_laborious_makers_go() {
+        let mut operations = Operations::default();
+        operations.types = vec![Ty::adt("a::Rope", Vec::new()), Ty::adt("std::option::Option", Vec::new())];
+        operations.abilities = vec![Abilities { needs_drop: true, ..Abilities::default() }; 2];
+        operations.operations = vec![
+            operation("Rope::of", &[("text", 0)], 0),
+            operation("Rope::new", &[], 0),
+            operation("Some", &[("value", 0)], 1),
+            operation("unwrap", &[("self", 1)], 0),
+            operation("fail", &[("self", 0)], 0),
+            operation("Rope::start", &[], 0),
+        ];
+        let plainest = Plainest::of(&operations, &(0..6).map(OpId).collect());
+        // let rope = fail(Some(Rope::of(Rope::start())).unwrap())
+        let long = sequence(&[(5, &[]), (0, &[0]), (2, &[1]), (3, &[2]), (4, &[3])]);
+        let fails =
+            |candidate: &Sequence| matches!(candidate.steps.last(), Some(Step::Call { op, .. }) if op.0 == 4);
+        let mut same = |candidates: &[Sequence]| candidates.iter().map(fails).collect();
+        let short = simplify(&operations, &plainest, long, &mut same);
+        assert_eq!(short, sequence(&[(1, &[]), (4, &[0])]));
+    }
 
     #[test]
     fn plainer_literals_come_to_an_end() {

@@ -16,9 +16,10 @@ use testwright_wire::record::want;
 
 use crate::campaign::Plan;
 use crate::confirm::{PASSED, run_test};
+use crate::minimise::{self, Plainest};
 use crate::search::{MEMORY, calls};
 use crate::workbench::{Tell, Workbench};
-use crate::{EngineError, encode, minimise};
+use crate::{EngineError, encode};
 
 /// A suite as it is written, and what was left out of it.
 #[derive(Debug, Default)]
@@ -66,8 +67,10 @@ impl Material<'_> {
         }
         let package = Package::new(&self.bench.subject.root, &self.bench.places.work);
         let regions = map.regions(&package);
+        let plainest = Plainest::of(&self.bench.operations, &self.bench.usable);
         let mut lab = Lab {
             operations: &self.bench.operations,
+            plainest: &plainest,
             regions: &regions,
             worker: self.worker()?,
             sums: vec![0; map.counters()],
@@ -349,6 +352,7 @@ fn last_call(sequence: &Sequence) -> Option<usize> {
 /// A worker that tells what sequences reach.
 struct Lab<'a> {
     operations: &'a Operations,
+    plainest: &'a Plainest,
     regions: &'a Regions<'a>,
     worker: Worker,
     /// How often each counter was reached by the corpus.
@@ -404,13 +408,13 @@ impl Lab<'_> {
         needed: &[u32],
         call: Option<&str>,
     ) -> Result<Sequence, EngineError> {
-        let operations = self.operations;
+        let (operations, plainest) = (self.operations, self.plainest);
         let mut inquiry = Inquiry::default();
         let calls_it = |candidate: &Sequence| {
             call.is_none_or(|path| calls(candidate).any(|op| operations.get(op).path == path))
         };
         let has_all = |reached: Vec<u32>| needed.iter().all(|region| reached.binary_search(region).is_ok());
-        let short = minimise::simplify(operations, sequence.clone(), &mut |candidates| {
+        let short = minimise::simplify(operations, plainest, sequence.clone(), &mut |candidates| {
             inquiry.ask(candidates, |candidates| {
                 let reached =
                     self.reached(candidates)?.into_iter().map(|reached| reached.is_some_and(has_all));
@@ -426,7 +430,7 @@ impl Lab<'_> {
 
     /// Without what the panic does not need; `None` if it does not come again.
     fn shorten_panic(&mut self, sequence: &Sequence, message: &str) -> Result<Option<Sequence>, EngineError> {
-        let operations = self.operations;
+        let (operations, plainest) = (self.operations, self.plainest);
         let mut inquiry = Inquiry::default();
         let panics = |candidate: &Sequence, execution: &Execution| {
             // The last step raises it: nothing behind a panic is ever run.
@@ -446,7 +450,7 @@ impl Lab<'_> {
             cut.steps.pop();
         }
         let again = same(std::slice::from_ref(&cut)) == [true];
-        let short = again.then(|| minimise::simplify(operations, cut, &mut same));
+        let short = again.then(|| minimise::simplify(operations, plainest, cut, &mut same));
         inquiry.end(short)
     }
 

@@ -237,26 +237,11 @@ pub(super) fn steady(message: &str) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use testwright_model::operation::{Flow, Form, Origin, Param, Take, TypeId};
 
-    pub fn operation(path: &str, params: &[&str]) -> Operation {
-        let param = |name: &&str| Param {
-            name: (*name).to_owned(),
-            take: Take::Value,
-            ty: TypeId(0),
-            needs_static: false,
-            open: false,
-        };
-        Operation {
-            path: path.to_owned(),
-            origin: Origin::Subject(0),
-            params: params.iter().map(param).collect(),
-            result: TypeId(0),
-            flow: Flow::default(),
-            form: Form::default(),
-            panics: None,
-            grounding: String::new(),
-        }
+    /// With parameters of these names.
+    pub fn operation(path: &str, names: &[&str]) -> Operation {
+        let params: Vec<(&str, u32)> = names.iter().map(|name| (*name, 0)).collect();
+        crate::invented::operation(path, &params, 0)
     }
 
     #[test]
