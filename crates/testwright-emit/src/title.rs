@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use testwright_model::operation::{Operation, Operations, Take, TypeId};
 use testwright_model::sequence::{Sequence, Step};
 use testwright_model::ty::last_segment;
-use testwright_model::{Prim, Ty};
+use testwright_model::{Literal, Prim, Ty};
 
 use crate::pin::Pin;
 use crate::words::{Callee, callee, is_identifier, is_keyword, snake};
@@ -86,6 +86,8 @@ pub fn title(operations: &Operations, sequence: &Sequence, pins: &[Pin], panics:
     let name = &last.callee.name;
     let before = context(&calls);
     let mut names = Vec::new();
+    let text = pins.iter().rfind(|pin| pin.value.0 as usize == last.step).map(|pin| pin.text.as_str());
+    names.extend(text.filter(|_| name == "fmt").and_then(|text| printed(&last.operation.path, text)));
     if let Some(outcome) = &outcome {
         let plain = format!("{name}_{outcome}");
         let in_context = before.iter().map(|before| format!("{name}_{before}_{outcome}"));
@@ -96,11 +98,13 @@ pub fn title(operations: &Operations, sequence: &Sequence, pins: &[Pin], panics:
             names.extend(in_context);
             names.push(plain);
         }
+        names.extend(given(sequence, last.step).map(|given| format!("{name}_of_{given}_{outcome}")));
     }
     if !panics {
         let earlier = earlier(&calls);
         names.extend(earlier.first().map(|earlier| format!("{earlier}_then_{name}")));
         names.extend(before.iter().map(|before| format!("{name}_{before}")));
+        names.extend(given(sequence, last.step).map(|given| format!("{name}_of_{given}")));
         if names.is_empty() {
             names.push(works(last));
         }
@@ -231,6 +235,47 @@ fn outcome(ty: &Ty, text: &str, operation: &Operation) -> Option<String> {
     }
 }
 
+/// `displays_an_index_is_vacant`: what an implementation of a formatting trait printed.
+fn printed(path: &str, text: &str) -> Option<String> {
+    let does = if path.contains(" as Display>") {
+        "displays"
+    } else if path.contains(" as Debug>") {
+        "debug_prints"
+    } else {
+        "prints"
+    };
+    Some(format!("{does}_{}", some_words(text)?))
+}
+
+/// The first number or text that is written out as an argument of the step.
+fn given(sequence: &Sequence, step: usize) -> Option<String> {
+    let Step::Call { args, .. } = sequence.steps.get(step)? else { return None };
+    args.iter().find_map(|arg| match sequence.steps.get(arg.value.0 as usize)? {
+        Step::Literal { value: Literal::Int(value), .. } if value.unsigned_abs() < 1_000_000 => {
+            Some(value.to_string().replace('-', "minus_"))
+        }
+        Step::Literal { value: Literal::Str(text), .. } if text.is_empty() => Some("nothing".to_owned()),
+        Step::Literal { value: Literal::Str(text), .. } => some_words(text),
+        _ => None,
+    })
+}
+
+/// The first words of a text as part of a name; `None` if there are none, or one that is too long.
+fn some_words(text: &str) -> Option<String> {
+    const ROOM: usize = 32;
+    let mut words = String::new();
+    for word in text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
+        if words.len() + word.len() > ROOM {
+            break;
+        }
+        if !words.is_empty() {
+            words.push('_');
+        }
+        words.push_str(&word.to_ascii_lowercase());
+    }
+    Some(words).filter(|words| !words.is_empty())
+}
+
 fn works(call: &Call<'_>) -> String {
     match (&call.callee.owner, call.has_receiver) {
         (Some(owner), false) if snake(owner) != call.callee.name => {
@@ -251,7 +296,22 @@ fn module(callee: &Callee) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::finding_name;
+    use super::{finding_name, printed, some_words};
+
+    #[test]
+    fn texts_become_parts_of_names() {
+        assert_eq!(some_words("https://example.org/a?b"), Some("https_example_org_a_b".to_owned()));
+        assert_eq!(
+            some_words("an index, which is vacant, cannot be used"),
+            Some("an_index_which_is_vacant_cannot".to_owned())
+        );
+        assert_eq!(some_words("«»"), None);
+        let display = "<GetDisjointMutError as Display>::fmt";
+        assert_eq!(
+            printed(display, "\"an index is vacant\""),
+            Some("displays_an_index_is_vacant".to_owned())
+        );
+    }
 
     #[test]
     fn findings_are_named_by_type_call_and_end() {
