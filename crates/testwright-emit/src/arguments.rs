@@ -174,6 +174,18 @@ impl Printer<'_> {
         }) && !self.uses[index].is_empty()
     }
 
+    /// A call whose result is unwrapped at once and not looked at otherwise: `Url::parse("a:").unwrap()`.
+    pub fn may_chain(&self, index: usize, operation: &Operation) -> bool {
+        let [(step, Some(0))] = self.uses[index].as_slice() else { return false };
+        let Step::Call { op, args } = &self.sequence.steps[*step] else { return false };
+        let at_once =
+            self.sequence.steps[index + 1..*step].iter().all(|step| matches!(step, Step::Literal { .. }));
+        matches!(self.operations.get(*op).path.as_str(), "Option::unwrap" | "Result::unwrap")
+            && args[0].how == How::Move
+            && at_once
+            && !(self.observe && self.operations.abilities(operation.result).debug)
+    }
+
     /// Tuples, arrays, strings and the like made of inline things, used once by value in the very next step that is a statement.
     pub fn may_inline_call(&self, index: usize, operation: &Operation) -> bool {
         let simple = match operation.origin {

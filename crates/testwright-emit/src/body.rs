@@ -213,7 +213,10 @@ impl<'a> Printer<'a> {
             let ignored = if ty.is_unit() || ty == Ty::Never { "" } else { "let _ = " };
             return self.line(index, &format!("{ignored}{expression};"));
         }
-        if used && self.may_inline_call(index, operation) {
+        // What is unwrapped need not be looked at before.
+        let told = matches!(self.checks[index], None | Some(Check::Unwraps(_) | Check::Reads(_)));
+        let chains = told && !binds_loosely(expression) && self.may_chain(index, operation);
+        if used && (chains || self.may_inline_call(index, operation)) {
             let typed = expression.to_owned();
             self.text[index] = Some(Text::Inline { plain: expression.to_owned(), typed });
             return;

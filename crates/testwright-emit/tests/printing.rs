@@ -10,6 +10,7 @@ const SIZE: u32 = 1;
 const INT: u32 = 2;
 const UNIT: u32 = 3;
 const REFERENCE: u32 = 4;
+const MAYBE: u32 = 5;
 
 /// Path, parameters, result, full and short form.
 type Row<'a> = (&'a str, &'a [(Take, u32)], u32, &'a str, &'a str);
@@ -21,12 +22,16 @@ fn operations() -> Operations {
     operations.type_id(&Ty::Prim(Prim::I32));
     operations.type_id(&Ty::unit());
     operations.type_id(&Ty::reference(Ty::Prim(Prim::I32)));
-    operations.abilities[STACK as usize].needs_drop = true;
+    let stack = Ty::adt("lib::stack::Stack", Vec::new());
+    operations.type_id(&Ty::adt("std::option::Option", vec![stack]));
+    for owning in [STACK, MAYBE] {
+        operations.abilities[owning as usize].needs_drop = true;
+    }
     for copy in [SIZE, INT, UNIT, REFERENCE] {
         operations.abilities[copy as usize] = Abilities { copy: true, ..Abilities::default() };
     }
     let (value, shared, mutable) = (Take::Value, Take::Shared, Take::Mut);
-    let list: [Row<'_>; 4] = [
+    let list: [Row<'_>; 6] = [
         ("Stack::new", &[(value, SIZE)], STACK, "lib::stack::Stack::new({0})", ""),
         (
             "Stack::push",
@@ -43,6 +48,8 @@ fn operations() -> Operations {
             "PartialEq::eq({0}, {1})",
             "{*0} == {*1}",
         ),
+        ("Stack::checked", &[(value, SIZE)], MAYBE, "lib::stack::Stack::checked({0})", ""),
+        ("Option::unwrap", &[(value, MAYBE)], STACK, "Option::unwrap({0})", "{self}.unwrap()"),
     ];
     for (path, params, result, full, short) in list {
         let param = |(take, ty): &(Take, u32)| Param {
@@ -107,6 +114,22 @@ fn unused_results_are_ignored_unless_they_have_a_destructor() {
             call(0, &[(3, How::Copy)]),
         ],
         "let stack = Stack::new(0);\nlet _ = stack.peek();\nlet _stack2 = Stack::new(1);\n",
+    );
+}
+
+#[test]
+fn what_is_unwrapped_at_once_has_no_name() {
+    let (checked, unwrap) = (call(4, &[(0, How::Copy)]), |value| call(5, &[(value, How::Move)]));
+    let peek = |value| call(2, &[(value, How::Ref)]);
+    check(
+        vec![int(SIZE, 3), checked.clone(), unwrap(1), peek(2)],
+        "let stack = Stack::checked(3).unwrap();\nlet _ = stack.peek();\n",
+    );
+    // Something happens in between.
+    check(
+        vec![int(SIZE, 3), checked, call(0, &[(0, How::Copy)]), unwrap(1), peek(3)],
+        "let checked = Stack::checked(3);\nlet _stack = Stack::new(3);\n\
+         let stack2 = checked.unwrap();\nlet _ = stack2.peek();\n",
     );
 }
 
