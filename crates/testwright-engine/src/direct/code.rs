@@ -63,6 +63,11 @@ pub fn subject_calls_before(operations: &Operations, words: &[u16], step: u32) -
     u32::try_from(calls).unwrap_or(u32::MAX)
 }
 
+/// Whether a value is forgotten.
+pub fn forgets(operations: &Operations, words: &[u16]) -> bool {
+    steps(operations, words).any(|step| matches!(step, Word::Forget(_)))
+}
+
 /// The operation that the step with this number calls.
 pub fn call_at(operations: &Operations, words: &[u16], step: u32) -> Option<OpId> {
     match steps(operations, words).nth(step as usize)? {

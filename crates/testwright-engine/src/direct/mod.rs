@@ -28,7 +28,7 @@ use choice::Choice;
 use draft::{Draft, Fresh, Proposal};
 use pool::Pool;
 
-pub use code::{call_at, calls, decode, subject_calls_before};
+pub use code::{call_at, calls, decode, forgets, subject_calls_before};
 
 use crate::wishes::Resolved;
 

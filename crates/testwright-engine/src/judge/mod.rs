@@ -82,6 +82,9 @@ pub const LEAK: &str = "leak";
 /// Why a panic of std's own operation is dismissed.
 pub const STD_MISUSED: &str = "a std operation was called wrongly";
 
+/// Why a panic that the documentation announces is dismissed.
+pub const DOCUMENTED: &str = "documented panic";
+
 /// Where the code of our own calls lies.
 const WRAPPERS: &str = "wrappers/src/";
 
@@ -214,6 +217,19 @@ fn leak(operations: &Operations, sequence: &Sequence, execution: &Execution) -> 
     })
 }
 
+/// Whether a panic of the operation itself is the caller's fault whatever the sequence: its documentation, or std's, tells of it.
+pub fn is_announced(operation: &Operation, message: &str) -> bool {
+    announces(operation, classify(message).0)
+}
+
+/// Whether the operation may panic in this way.
+fn announces(operation: &Operation, class: &str) -> bool {
+    // std says of these two that they may panic if the index is out of bounds.
+    let indexes =
+        operation.path.ends_with(" as Index>::index") || operation.path.ends_with(" as IndexMut>::index_mut");
+    operation.panics.as_deref().is_some_and(|said| speaks_of(said, class)) || indexes && class != "overflow"
+}
+
 /// Why a panic is not the library's fault.
 fn excused(
     operation: &Operation,
@@ -222,14 +238,8 @@ fn excused(
     class: &str,
     message: &str,
 ) -> Option<&'static str> {
-    if operation.panics.as_deref().is_some_and(|said| speaks_of(said, class)) {
-        return Some("documented panic");
-    }
-    // std says of these two that they may panic if the index is out of bounds.
-    let indexes =
-        operation.path.ends_with(" as Index>::index") || operation.path.ends_with(" as IndexMut>::index_mut");
-    if indexes && class != "overflow" {
-        return Some("documented panic");
+    if announces(operation, class) {
+        return Some(DOCUMENTED);
     }
     if message.to_lowercase().ends_with("capacity overflow")
         || (message.contains("capacity") && asks_for_much(sequence, step, ABSURD))

@@ -9,14 +9,14 @@ use testwright_model::operation::Origin;
 use testwright_model::sequence::{Sequence, Step};
 use testwright_wire::record::want;
 
-use super::{FRACTION, HEAVY, QUICK, SLOW, Search, Seen, TICKS_OF_A_CALL, WASTEFUL, completed};
+use super::{FRACTION, HEAVY, QUICK, SLOW, Search, Seen, TICKS_OF_A_CALL, WASTEFUL, calls, completed};
 use crate::EngineError;
 use crate::campaign::Limit;
 use crate::direct;
 use crate::direct::choice::DEATH;
 use crate::direct::draft::Proposal;
 use crate::direct::pool::Offer;
-use crate::judge::{STD_MISUSED, Verdict, is_outside, judge};
+use crate::judge::{DOCUMENTED, STD_MISUSED, Verdict, is_announced, is_outside, judge};
 
 /// What a sequence that takes too much time or memory costs, in usual ones, where time does not count.
 const DEAR: u64 = 20;
@@ -63,7 +63,8 @@ impl Search<'_> {
                 }
             }
             self.keep(proposal, execution);
-            if execution.kept_values == 0 {
+            // Whoever forgets a value leaks it.
+            if execution.kept_values == 0 || direct::forgets(&self.bench.operations, &proposal.words) {
                 return;
             }
         } else {
@@ -154,20 +155,26 @@ impl Search<'_> {
         }
     }
 
-    /// A panic of std's own operation, such as `unwrap` of nothing, is no news, and needs no closer look.
-    fn is_own_panic(&self, proposal: &Proposal, execution: &Execution) -> Option<OpId> {
+    /// A panic that needs no closer look, and why: one of std's own operation, such as `unwrap` of nothing, or one that is
+    /// documented and of which a sequence as short is known.
+    fn is_no_news(&self, proposal: &Proposal, execution: &Execution) -> Option<(OpId, &'static str)> {
         let operations = &self.bench.operations;
         let panic = execution.panic().filter(|_| execution.ending == Ending::Panicked)?;
         let op = direct::call_at(operations, &proposal.words, proposal.step(execution.step))?;
-        let outside = is_outside(&panic.file);
-        (outside && operations.get(op).origin == Origin::Std).then_some(op)
+        let operation = operations.get(op);
+        if operation.origin == Origin::Std {
+            return is_outside(&panic.file).then_some((op, STD_MISUSED));
+        }
+        let (known, _) = self.learned.documented.get(&operation.path)?;
+        let is_short = calls(known).count() <= proposal.shape.calls as usize;
+        (is_short && is_announced(operation, &panic.message)).then_some((op, DOCUMENTED))
     }
 
     fn judge(&mut self, proposal: &Proposal, execution: &Execution, number: u64) {
         let operations = &self.bench.operations;
-        if let Some(op) = self.is_own_panic(proposal, execution) {
+        if let Some((op, why)) = self.is_no_news(proposal, execution) {
             self.progress.illegal.fetch_add(1, Ordering::Relaxed);
-            self.dismiss(STD_MISUSED, operations.get(op).path.clone());
+            self.dismiss(why, operations.get(op).path.clone());
             return;
         }
         let sequence = proposal.sequence(operations, &self.bank);
@@ -183,7 +190,7 @@ impl Search<'_> {
                     Some(Step::Call { op, .. }) => operations.get(*op).path.clone(),
                     _ => String::new(),
                 };
-                if reason == "documented panic" {
+                if reason == DOCUMENTED {
                     self.keep_documented(&op, &sequence, &execution);
                 }
                 self.dismiss(reason, op);
