@@ -35,6 +35,9 @@ impl Plainest {
     }
 }
 
+/// Steps of a sequence in which every pair of values is tried.
+const SHORT: usize = 60;
+
 /// The rank of calls that are not known to be plain.
 const SOME: u8 = 2;
 
@@ -86,6 +89,10 @@ fn type_of(operations: &Operations, step: &Step) -> Option<TypeId> {
 fn without_detours(operations: &Operations, sequence: &Sequence) -> Vec<Sequence> {
     let steps = &sequence.steps;
     let mut found = Vec::new();
+    // What could not be made shorter than this will not be plain, and there are as many pairs as it is long, squared.
+    if steps.len() > SHORT {
+        return found;
+    }
     for late in (0..steps.len()).rev() {
         let Some(ty) = type_of(operations, &steps[late]) else { continue };
         for early in (0..late).filter(|early| type_of(operations, &steps[*early]) == Some(ty)) {
