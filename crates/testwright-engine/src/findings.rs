@@ -302,12 +302,10 @@ fn shorten(
         }
         verdicts
     };
-    let again = same(std::slice::from_ref(&seen.sequence));
-    let short = if again.first() == Some(&true) {
-        Some(minimise::simplify(operations, plainest, seen.sequence.clone(), &mut same))
-    } else {
-        None
-    };
+    let mut again = |sequence: &Sequence| same(std::slice::from_ref(sequence)) == [true];
+    let slice = minimise::slice(operations, &seen.sequence, seen.failure.step);
+    let start = slice.filter(&mut again).or_else(|| Some(seen.sequence.clone()).filter(&mut again));
+    let short = start.map(|start| minimise::simplify(operations, plainest, start, &mut same));
     match error {
         Some(error) => Err(error),
         None => Ok(short.zip(shown)),

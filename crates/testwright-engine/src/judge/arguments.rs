@@ -107,6 +107,12 @@ pub(super) fn is_of_subject(operations: &Operations, sequence: &Sequence, step: 
     false
 }
 
+/// Whether the caller itself borrows from a `RefCell`, one that the library hands out perhaps.
+pub(super) fn borrows_itself(operations: &Operations, steps: &[Step]) -> bool {
+    let borrows = |path: &str| matches!(path, "RefCell::borrow" | "RefCell::borrow_mut");
+    steps.iter().any(|step| matches!(step, Step::Call { op, .. } if borrows(&operations.get(*op).path)))
+}
+
 /// Whether an integer that was computed by a call is among what the step's arguments are made of: it may be as large as the
 /// capacity of a vector of `()`.
 pub(super) fn takes_unknown_number(operations: &Operations, sequence: &Sequence, step: usize) -> bool {
@@ -155,6 +161,18 @@ mod tests {
     use testwright_model::OpId;
     use testwright_model::operation::TypeId;
     use testwright_model::sequence::{Arg, How, ValueId};
+
+    #[test]
+    fn who_borrows_is_not_surprised_by_a_conflict() {
+        let mut operations = Operations::default();
+        operations.operations =
+            vec![operation("RefCell::borrow", &["self"]), operation("RcIter::next", &["self"])];
+        let calls = |ops: &[u32]| -> Vec<Step> {
+            ops.iter().map(|op| Step::Call { op: OpId(*op), args: Vec::new() }).collect()
+        };
+        assert!(borrows_itself(&operations, &calls(&[1, 0])));
+        assert!(!borrows_itself(&operations, &calls(&[1, 1])));
+    }
 
     #[test]
     fn only_some_types_are_places() {

@@ -13,11 +13,12 @@ use testwright_model::operation::{Operation, Operations, Origin};
 use testwright_model::sequence::{Sequence, Step};
 
 use arguments::{
-    asks_for_much, has_foreign_index, is_beyond_memory, is_made_up, is_of_subject, takes_unknown_number,
+    asks_for_much, borrows_itself, has_foreign_index, is_beyond_memory, is_made_up, is_of_subject,
+    takes_unknown_number,
 };
 use words::{
-    asks, broken_promise, classify, explodes, is_arithmetic, is_memory_check, is_namesake, leaks_on_purpose,
-    promises, speaks_of, speaks_of_place, steady, wants_room,
+    asks, broken_promise, classify, explodes, is_arithmetic, is_borrow_conflict, is_memory_check,
+    is_namesake, leaks_on_purpose, promises, speaks_of, speaks_of_place, steady, wants_room,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -186,6 +187,9 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
     let absurd = beyond && class == "overflow" && wants_room(operation) && !promises(operation);
     if absurd {
         return Verdict::Illegal("absurd demand for memory");
+    }
+    if is_borrow_conflict(&message) && borrows_itself(operations, &sequence.steps[..step]) {
+        return Verdict::Illegal("the caller holds a borrow of its own");
     }
     if let Some(reason) = excused(operation, sequence, step, class, &message) {
         return Verdict::Illegal(reason);

@@ -182,6 +182,13 @@ pub(super) fn is_own_assertion(operation: &Operation, message: &str) -> bool {
     !words.any(|word| operation.params.iter().any(|param| param.name == word && word != "self"))
 }
 
+/// Whether a `RefCell` was borrowed twice.
+pub(super) fn is_borrow_conflict(message: &str) -> bool {
+    ["already borrowed", "already mutably borrowed", "RefCell already"]
+        .iter()
+        .any(|start| message.starts_with(start))
+}
+
 /// The class of a panic by its message, and how bad it is.
 pub(super) fn classify(message: &str) -> (&'static str, Tier) {
     let has = |part: &str| message.contains(part);
@@ -211,9 +218,7 @@ pub(super) fn classify(message: &str) -> (&'static str, Tier) {
         return ("unwrap", Tier::Bug);
     }
     let internal = message.starts_with("internal error: entered unreachable code")
-        || message.starts_with("already borrowed")
-        || message.starts_with("already mutably borrowed")
-        || message.starts_with("RefCell already")
+        || is_borrow_conflict(message)
         || message.starts_with("not implemented")
         || message.starts_with("not yet implemented");
     ("panic", if internal { Tier::Bug } else { Tier::UndocumentedPanic })
