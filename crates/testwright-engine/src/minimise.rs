@@ -44,7 +44,8 @@ const SOME: u8 = 2;
 /// How plain a call without arguments is, by its name.
 fn rank(path: &str) -> u8 {
     match path.rsplit("::").next() {
-        Some("new") => 0,
+        // The second is `()`, which also comes from calls that do something.
+        Some("new" | "(…)") => 0,
         Some("default") => 1,
         _ => SOME,
     }
