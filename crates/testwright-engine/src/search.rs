@@ -463,9 +463,11 @@ impl<'a> Search<'a> {
             fresh.truncate(ISOLATED.max(proposals.len() / 32));
         }
         let counted = if counts { (fresh.len() + usual.len()) as u64 } else { 0 };
+        // Numbered as if the jobs took turns, so that a number does not depend on another job's pace.
+        let jobs = if counts { self.plan.jobs as u64 } else { 0 };
+        let mut number = self.past.totals.executions + self.executions * jobs;
         self.executions += counted;
-        let before = self.progress.sequences.fetch_add(counted, Ordering::Relaxed);
-        let mut number = if counts { before } else { self.past.totals.executions };
+        self.progress.sequences.fetch_add(counted, Ordering::Relaxed);
         for (part, isolated) in [(usual, false), (fresh, true)] {
             if part.is_empty() {
                 continue;
@@ -482,7 +484,7 @@ impl<'a> Search<'a> {
             for (index, (proposal, execution)) in part.iter().zip(&outcome.executions).enumerate() {
                 self.learn(proposal, execution, number);
                 good[places[index]] = completed(execution) && self.may_extend(proposal, execution);
-                number += u64::from(counts);
+                number += jobs;
                 calls += u64::from(subject_calls(&self.bench.operations, proposal, execution));
                 if !execution.new_counters().is_empty() {
                     let alone = index == window || !execution.window();
