@@ -75,18 +75,15 @@ pub fn title(operations: &Operations, sequence: &Sequence, pins: &[Pin], panics:
     let Some(last) = calls.last() else {
         return Title { module: "functions".to_owned(), names: vec!["works".to_owned()] };
     };
+    let text = pins.iter().rfind(|pin| pin.value.0 as usize == last.step).map(|pin| pin.text.as_str());
     let outcome = if panics {
         Some("panics".to_owned())
     } else {
-        pins.iter().rfind(|pin| pin.value.0 as usize == last.step).and_then(|pin| {
-            let ty = operations.ty(last.operation.result);
-            outcome(ty, &pin.text, last.operation)
-        })
+        text.and_then(|text| outcome(operations.ty(last.operation.result), text, last.operation))
     };
     let name = &last.callee.name;
     let before = context(&calls);
     let mut names = Vec::new();
-    let text = pins.iter().rfind(|pin| pin.value.0 as usize == last.step).map(|pin| pin.text.as_str());
     names.extend(text.filter(|_| name == "fmt").and_then(|text| printed(&last.operation.path, text)));
     if let Some(outcome) = &outcome {
         let plain = format!("{name}_{outcome}");

@@ -180,6 +180,17 @@ mod tests {
     }
 
     #[test]
+    fn lines_are_counted_only_where_that_is_asked_for() {
+        let counted = |coverage| {
+            let args = call(&Plan { coverage, ..plan() }, &["rustc", "--crate-name", "x"], "x", "/s").1;
+            (args.contains("inline-8bit-counters"), args.contains("instrument-coverage"))
+        };
+        assert_eq!(counted(Coverage::Off), (false, false));
+        assert_eq!(counted(Coverage::Edges), (true, false));
+        assert_eq!(counted(Coverage::Lines), (true, true));
+    }
+
+    #[test]
     fn the_users_wrapper_is_chained() {
         let plan = Plan { inner: Some(PathBuf::from("sccache")), ..plan() };
         assert_eq!(call(&plan, &["rustc", "-vV"], "", ""), ("sccache".into(), "rustc -vV".into()));

@@ -274,6 +274,31 @@ mod tests {
     }
 
     #[test]
+    fn what_made_a_sequence_slow_is_rarely_taken_until_it_recovers() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
+        let mut pool = Pool::new(1, Novelty::Fingerprint);
+        let shape = Shape {
+            places: Box::default(),
+            sites: Box::default(),
+            state: State::default(),
+            calls: 1,
+            subject_calls: 1,
+        };
+        let entry = Entry { shape: Arc::new(shape), words: Arc::from([]) };
+        pool.offer(TypeId(0), Offer::new(entry, ValueId(0), 7, 1), &mut rng);
+        let mut taken = |pool: &Pool| (0..200).filter(|_| pool.choose(TypeId(0), &mut rng).is_some()).count();
+        let used = |fingerprint| [Used { ty: TypeId(0), place: 0, fingerprint }];
+        pool.burden(&used(8), 1000);
+        assert_eq!(taken(&pool), 200, "another value had that place");
+        pool.burden(&used(7), 1000);
+        assert!(taken(&pool) < 20);
+        for _ in 0..12 {
+            pool.burden(&used(7), 0);
+        }
+        assert_eq!(taken(&pool), 200);
+    }
+
+    #[test]
     fn different_values_are_counted_whether_or_not_they_matter() {
         assert_eq!(kept_and_distinct(Novelty::Fingerprint), (2, 2));
         assert_eq!(kept_and_distinct(Novelty::Off), (3, 2));
