@@ -3,6 +3,8 @@
 use core::fmt;
 use core::hash::Hasher;
 
+use testwright_wire::size;
+
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 const FACTOR: u64 = 0xa076_1d64_78bd_642f;
 
@@ -16,30 +18,29 @@ const ADDRESS_DIGITS: u32 = 11;
 #[derive(Debug, Clone, Copy)]
 pub struct Fingerprint {
     state: u64,
+    /// How much was hashed.
+    words: u32,
 }
 
 impl Fingerprint {
     pub const fn new() -> Self {
-        Fingerprint { state: SEED }
+        Fingerprint { state: SEED, words: 0 }
     }
 
     #[inline]
     fn mix(&mut self, word: u64) {
         let product = u128::from(self.state ^ word).wrapping_mul(u128::from(FACTOR));
         self.state = (product as u64 ^ (product >> 64) as u64).wrapping_add(SEED);
+        self.words = self.words.wrapping_add(1);
     }
 }
 
 impl Hasher for Fingerprint {
-    /// Never 0, which stands for "none".
+    /// With the size class of what was hashed; never 0, which stands for "none".
     fn finish(&self) -> u64 {
         let mut last = *self;
         last.mix(SEED >> 1);
-        if last.state == 0 {
-            1
-        } else {
-            last.state
-        }
+        size::with_class(last.state, last.words)
     }
 
     fn write(&mut self, bytes: &[u8]) {
@@ -170,6 +171,13 @@ mod tests {
         assert_eq!(of_text("P(0x7f12345678a0, 1)"), of_text("P(0x7f12345678b8, 1)"));
         assert_ne!(of_text("P(0x10, 1)"), of_text("P(0x20, 1)"));
         assert_ne!(of_text("P(0x7f12345678a0, 1)"), of_text("P(0x7f12345678a0, 2)"));
+    }
+
+    #[test]
+    fn fingerprints_tell_the_size() {
+        let class = |text: &str| size::class(of_text(text));
+        assert!(class("{}") < class("{1: 2}") && class("{1: 2}") < class("{1: 2, 3: 4, 5: 6}"));
+        assert_eq!(class("{1: 2}"), class("{3: 4}"));
     }
 
     #[test]

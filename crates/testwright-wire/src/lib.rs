@@ -7,6 +7,7 @@
 pub mod code;
 pub mod layout;
 pub mod record;
+pub mod size;
 
 /// Raised with every change of layout, code or record.
 pub const VERSION: u32 = 2;

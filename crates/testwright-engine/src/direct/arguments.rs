@@ -73,18 +73,26 @@ impl<'a> Maker<'a> {
         others: &[Arg],
     ) -> Option<Arg> {
         let param = &self.operations.get(op).params[index];
-        let mut found = None;
-        let mut fitting = 0;
-        for (value, ty) in draft.ledger.alive() {
-            let Some(how) = self.way(param.take, param.ty, ty) else { continue };
+        let fit = |value: ValueId, ty: TypeId| {
+            let how = self.way(param.take, param.ty, ty)?;
             let taken = others
                 .iter()
                 .any(|other| other.value == value && (is_exclusive(how) || is_exclusive(other.how)));
-            if !taken {
-                fitting += 1;
-                if means.rng.random_ratio(1, fitting) {
-                    found = Some(Arg { value, how });
-                }
+            (!taken).then_some(Arg { value, how })
+        };
+        // Whoever goes on with one value brings it further than whoever does something with each.
+        if means.rng.random() {
+            let mut recent = draft.recent().filter(|value| draft.ledger.is_alive(*value));
+            if let Some(arg) = recent.find_map(|value| fit(value, draft.ledger.ty(value))) {
+                return Some(arg);
+            }
+        }
+        let mut found = None;
+        let mut fitting = 0;
+        for arg in draft.ledger.alive().filter_map(|(value, ty)| fit(value, ty)) {
+            fitting += 1;
+            if means.rng.random_ratio(1, fitting) {
+                found = Some(arg);
             }
         }
         found
@@ -205,7 +213,10 @@ impl<'a> Maker<'a> {
     ) -> Option<Arg> {
         let param = &self.operations.get(op).params[index];
         let how = self.way(param.take, param.ty, ty)?;
-        let literal = self.literal_for(op, index, ty, means);
+        // Keys that are put in are to be taken out again.
+        let known = if means.rng.random_ratio(1, 3) { draft.known_literal(ty, means) } else { None };
+        let known = known.filter(|known| !means.choice.avoids(op, index, known, means.rng));
+        let literal = known.unwrap_or_else(|| self.literal_for(op, index, ty, means));
         notes.classes |= choice::class_bits(index, &literal);
         let value = draft.literal(ty, &literal, Some((op, index)), means.bank)?;
         Some(Arg { value, how })

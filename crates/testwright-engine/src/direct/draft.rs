@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rand::seq::IndexedRandom;
 use testwright_execute::Batch;
 use testwright_model::ledger::{Act, State};
 use testwright_model::operation::{Operations, Take, TypeId};
@@ -9,8 +10,9 @@ use testwright_model::sequence::{Arg, How, Sequence, Step, ValueId};
 use testwright_model::{Ledger, Literal, OpId};
 use testwright_wire::code;
 
+use super::Means;
 use super::bank::Bank;
-use super::code::{decode, write_literal};
+use super::code::{decode, read_literal, write_literal};
 use super::pool::{Entry, Shape, Site, Used};
 
 /// Values that a sequence makes at most: their numbers must fit into the worker's code.
@@ -19,6 +21,8 @@ const MOST_VALUES: u32 = 16_000;
 const MOST_WORDS: usize = 60_000;
 /// How deep drops that need other drops before them are followed.
 const DROPS_OF_DROPS: u32 = 6;
+/// Arguments that count as recent.
+const RECENT: usize = 8;
 /// Values that are kept in view.
 const VIEW: usize = 24;
 
@@ -196,6 +200,19 @@ impl<'a> Draft<'a> {
         self.ledger.act_or_drops(Act::Literal(ty)).ok()?;
         self.sites.push(Site::new(at, wanted));
         Some(self.made())
+    }
+
+    /// The arguments of the last new calls, the last first; some may be gone.
+    pub fn recent(&self) -> impl Iterator<Item = ValueId> + '_ {
+        self.args.iter().rev().take(RECENT).map(|arg| arg.value)
+    }
+
+    /// A literal of this type that the draft has already.
+    pub fn known_literal(&self, ty: TypeId, means: &mut Means<'_>) -> Option<Literal> {
+        (0..3).find_map(|_| {
+            let words = &self.words[usize::from(self.sites.choose(means.rng)?.at)..];
+            (u32::from(words[1]) == ty.0).then(|| read_literal(self.operations, means.bank, words))
+        })
     }
 
     /// Drops or forgets a value.

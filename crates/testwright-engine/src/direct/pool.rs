@@ -12,6 +12,7 @@ use testwright_model::OpId;
 use testwright_model::ledger::State;
 use testwright_model::operation::TypeId;
 use testwright_model::sequence::ValueId;
+use testwright_wire::size;
 
 use crate::quick::QuickSet;
 
@@ -108,9 +109,13 @@ pub enum Novelty {
     Off,
 }
 
+/// Values of one type by the size class in their fingerprints: the many small ones that are easily made leave room for the
+/// others. Those without a fingerprint, and those that reached something first, have a class of their own.
+type BySize = [Vec<Offer>; size::CLASSES];
+
 #[derive(Debug)]
 pub struct Pool {
-    by_type: Vec<Vec<Offer>>,
+    by_type: Vec<BySize>,
     /// For each type, how many offers there ever were.
     offered: Vec<u64>,
     len: usize,
@@ -120,11 +125,11 @@ pub struct Pool {
     indifferent: HashSet<TypeId>,
 }
 
-/// Values of one type that are kept at most.
-const PER_TYPE: usize = 400;
-/// Values of all types that are kept at most, as long as each type has its [`FEW`].
+/// Values of one type and class that are kept at most.
+const PER_CLASS: usize = 100;
+/// Values of all types that are kept at most, as long as each class has its [`FEW`].
 const ALL: usize = 40_000;
-const FEW: usize = 32;
+const FEW: usize = 8;
 /// Values without a fingerprint that are kept for sure; later ones replace others rarely.
 const BLIND: u64 = 64;
 /// Fingerprints that are remembered; past that, nothing is new by its fingerprint alone.
@@ -133,7 +138,7 @@ const KNOWN: usize = 3_000_000;
 impl Pool {
     pub fn new(types: usize, novelty: Novelty) -> Self {
         Pool {
-            by_type: vec![Vec::new(); types],
+            by_type: vec![BySize::default(); types],
             offered: vec![0; types],
             len: 0,
             known: QuickSet::default(),
@@ -176,9 +181,9 @@ impl Pool {
     }
 
     pub fn offer(&mut self, ty: TypeId, offer: Offer, rng: &mut Xoshiro256PlusPlus) {
-        let offers = &mut self.by_type[ty.0 as usize];
+        let offers = &mut self.by_type[ty.0 as usize][size::class(offer.fingerprint)];
         self.offered[ty.0 as usize] += 1;
-        let room = if self.len < ALL { PER_TYPE } else { FEW };
+        let room = if self.len < ALL { PER_CLASS } else { FEW };
         if offers.len() < room {
             offers.push(offer);
             self.len += 1;
@@ -193,8 +198,8 @@ impl Pool {
     pub fn sample(&self, most: usize) -> Vec<(&Entry, Vec<ValueId>)> {
         let mut found: Vec<(usize, &Entry, Vec<ValueId>)> = Vec::new();
         let mut places: HashMap<*const u16, usize> = HashMap::new();
-        for offers in &self.by_type {
-            let mut offers: Vec<&Offer> = offers.iter().collect();
+        for classes in &self.by_type {
+            let mut offers: Vec<&Offer> = classes.iter().flatten().collect();
             offers.sort_by_key(|offer| offer.entry.shape.calls);
             for (rank, offer) in offers.into_iter().enumerate() {
                 let place = *places.entry(offer.entry.words.as_ptr()).or_insert(found.len());
@@ -217,17 +222,19 @@ impl Pool {
     /// Notes what a sequence took that used these offers, in usual ones; 0 if it was not slow.
     pub fn burden(&mut self, used: &[Used], by: u64) {
         for used in used {
-            let offer = self.by_type[used.ty.0 as usize].get_mut(used.place as usize);
+            let offers = &mut self.by_type[used.ty.0 as usize][size::class(used.fingerprint)];
+            let offer = offers.get_mut(used.place as usize);
             if let Some(offer) = offer.filter(|offer| offer.fingerprint == used.fingerprint) {
                 offer.burden = (offer.burden / 2).max(u32::try_from(by).unwrap_or(u32::MAX));
             }
         }
     }
 
-    /// One of the values of a type, with its place. What it cost to use one decides how likely it is taken again.
+    /// One of the values of a type, with its place in its class. What it cost to use one decides how likely it is taken again.
     pub fn choose(&self, ty: TypeId, rng: &mut Xoshiro256PlusPlus) -> Option<(u32, &Offer)> {
-        let offers = &self.by_type[ty.0 as usize];
+        let classes = &self.by_type[ty.0 as usize];
         for _ in 0..4 {
+            let offers = Self::class(classes, rng)?;
             let place = Self::draw(offers, rng)?;
             let burden = offers[place].burden;
             if burden == 0 || rng.random_ratio(1, burden.saturating_add(1)) {
@@ -235,6 +242,19 @@ impl Pool {
             }
         }
         None
+    }
+
+    /// One of the classes that has values; small ones are somewhat likelier.
+    fn class<'o>(classes: &'o BySize, rng: &mut Xoshiro256PlusPlus) -> Option<&'o [Offer]> {
+        let filled = classes.iter().filter(|offers| !offers.is_empty()).count();
+        if filled == 0 {
+            return None;
+        }
+        let mut class = rng.random_range(0..filled);
+        if rng.random() {
+            class = class.min(rng.random_range(0..filled));
+        }
+        classes.iter().filter(|offers| !offers.is_empty()).nth(class).map(Vec::as_slice)
     }
 
     /// A place among offers; those that cost little to make and the newest are somewhat likelier.
@@ -265,6 +285,17 @@ mod tests {
 
     use super::*;
 
+    fn entry() -> Entry {
+        let shape = Shape {
+            places: Box::default(),
+            sites: Box::default(),
+            state: State::default(),
+            calls: 1,
+            subject_calls: 1,
+        };
+        Entry { shape: Arc::new(shape), words: Arc::from([]) }
+    }
+
     /// Of two equal values and another: how many are kept, and how many count as different.
     fn kept_and_distinct(novelty: Novelty) -> (usize, usize) {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
@@ -277,15 +308,7 @@ mod tests {
     fn what_made_a_sequence_slow_is_rarely_taken_until_it_recovers() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
         let mut pool = Pool::new(1, Novelty::Fingerprint);
-        let shape = Shape {
-            places: Box::default(),
-            sites: Box::default(),
-            state: State::default(),
-            calls: 1,
-            subject_calls: 1,
-        };
-        let entry = Entry { shape: Arc::new(shape), words: Arc::from([]) };
-        pool.offer(TypeId(0), Offer::new(entry, ValueId(0), 7, 1), &mut rng);
+        pool.offer(TypeId(0), Offer::new(entry(), ValueId(0), 7, 1), &mut rng);
         let mut taken = |pool: &Pool| (0..200).filter(|_| pool.choose(TypeId(0), &mut rng).is_some()).count();
         let used = |fingerprint| [Used { ty: TypeId(0), place: 0, fingerprint }];
         pool.burden(&used(8), 1000);
@@ -296,6 +319,21 @@ mod tests {
             pool.burden(&used(7), 0);
         }
         assert_eq!(taken(&pool), 200);
+    }
+
+    #[test]
+    fn a_flood_of_small_values_leaves_the_large_ones() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
+        let mut pool = Pool::new(1, Novelty::Fingerprint);
+        let large = size::with_class(7 << 8, 1000);
+        pool.offer(TypeId(0), Offer::new(entry(), ValueId(0), large, 1000), &mut rng);
+        for small in 0..100_000 {
+            let small = size::with_class(small << 8, 2);
+            pool.offer(TypeId(0), Offer::new(entry(), ValueId(0), small, 1), &mut rng);
+        }
+        let of_large = |(_, offer): (u32, &Offer)| offer.fingerprint == large;
+        let taken = (0..100).filter(|_| pool.choose(TypeId(0), &mut rng).is_some_and(of_large)).count();
+        assert!((10..60).contains(&taken), "{taken}");
     }
 
     #[test]
