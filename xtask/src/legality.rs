@@ -138,6 +138,7 @@ fn propose(bench: &Workbench, wanted: usize, seed: u64) -> (Vec<Sequence>, usize
             bank: &mut bank,
             choice: &choice,
             pool: Some(&pool),
+            judging: true,
             spare: &mut spare,
             buffers: &mut buffers,
         };

@@ -127,7 +127,7 @@ pub fn findings_file(report: &Report) -> String {
         }
         text.push_str("}\n");
     }
-    text
+    testwright_emit::tidy(&text)
 }
 
 /// Writes the regression suite; one of ours is replaced, any other file stays.

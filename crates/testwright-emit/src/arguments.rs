@@ -189,7 +189,7 @@ impl Printer<'_> {
     /// Tuples, arrays, strings and the like made of inline things, used once by value in the very next step that is a statement.
     pub fn may_inline_call(&self, index: usize, operation: &Operation) -> bool {
         let simple = match operation.origin {
-            Origin::Subject(_) => false,
+            Origin::Subject(_) | Origin::Law(_) => false,
             Origin::Made => matches!(operation.path.as_str(), "(…)" | "[…]" | "Tracked::new"),
             Origin::Std => {
                 matches!(

@@ -257,7 +257,9 @@ impl<'a> Printer<'a> {
     /// A unit needs no variable: whoever takes it gets `()`.
     fn unit(&mut self, index: usize, operation: &Operation, expression: &str) {
         if expression != "()" {
-            self.line(index, &format!("{expression};"));
+            // A block or an `if` is a statement by itself.
+            let end = if operation.law().is_some() && expression.ends_with('}') { "" } else { ";" };
+            self.line(index, &format!("{expression}{end}"));
         }
         if self.uses[index].is_empty() {
             return;

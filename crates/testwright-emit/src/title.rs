@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use testwright_model::law;
 use testwright_model::operation::{Operation, Operations, Take, TypeId};
 use testwright_model::sequence::{Sequence, Step};
 use testwright_model::ty::last_segment;
@@ -31,6 +32,11 @@ pub fn finding_name(operation_path: &str, class: &str, message: &str) -> String 
     let of = callee(operation_path);
     let name = &of.name;
     let owner = of.owner.as_deref().map(snake).or(of.module);
+    if let Some(law) = law::of_class(class) {
+        let of_trait = Some(law.blames.0).filter(|name| !name.is_empty()).map(snake);
+        let about = owner.into_iter().chain(of_trait).chain([law.title.to_owned()]);
+        return about.collect::<Vec<_>>().join("_");
+    }
     let is_empty = message.split(|c: char| !c.is_alphanumeric()).any(|word| word == "empty");
     match owner {
         Some(owner) if is_empty && does == "panics" => format!("{name}_on_empty_{owner}_{does}"),
@@ -308,6 +314,13 @@ mod tests {
             printed(display, "\"an index is vacant\""),
             Some("displays_an_index_is_vacant".to_owned())
         );
+    }
+
+    #[test]
+    fn broken_laws_are_named_by_what_should_hold() {
+        let name = |path: &str, class: &str| finding_name(path, class, "");
+        assert_eq!(name("<Seq as Ord>::cmp", "law:Ord.antisymmetric"), "seq_ord_is_antisymmetric");
+        assert_eq!(name("BitSet::is_empty", "law:len.is_empty"), "bit_set_is_empty_if_its_len_is_0");
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! A finding exists only when its printed test, compiled by the user's compiler and run in a process of its own, shows it.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use testwright_emit::{Imports, Placing, Printed};
 use testwright_execute::launcher::{self, ExitKind, TestRun};
 use testwright_harness::{Confirm, TestBench, TestSource, Variant};
+use testwright_model::law;
 use testwright_model::operation::Operations;
 use testwright_model::sequence::Sequence;
 
@@ -103,32 +105,43 @@ impl Confirmer<'_> {
                 })
                 .collect();
             let compiled = self.bench.compile(&tests, confirm)?;
-            for ((index, test), compiled) in open.into_iter().zip(tests).zip(compiled) {
-                verdicts[index] = Some(self.verdict(&candidates[index], test, compiled, confirm)?);
+            let tries: Vec<_> = open.into_iter().zip(tests.into_iter().zip(compiled)).collect();
+            for (index, verdict) in self.verdicts(candidates, &tries, confirm)? {
+                verdicts[index] = Some(verdict);
             }
         }
         let never = || Confirmation::NotReproduced("was not run".to_owned());
         Ok(verdicts.into_iter().map(|verdict| verdict.unwrap_or_else(never)).collect())
     }
 
-    fn verdict(
+    /// Runs compiled tests, several at a time: one that hangs is waited for.
+    fn verdicts(
         &self,
-        candidate: &Candidate<'_>,
-        test: TestSource,
-        compiled: Result<PathBuf, String>,
+        candidates: &[Candidate<'_>],
+        tries: &[(usize, Try)],
         confirm: Confirm,
-    ) -> Result<Confirmation, EngineError> {
-        let executable = match compiled {
-            Ok(executable) => executable,
-            Err(words) => return Ok(Confirmation::DoesNotCompile(words)),
-        };
-        let run = run_test(&executable, TIMEOUT, self.scratch)?;
-        Ok(match shows(candidate.failure, &run) {
-            Ok(()) => {
-                let TestSource { name, text } = test;
-                Confirmation::Confirmed(Box::new(Confirmed { name, source: text, confirm }))
+    ) -> Result<Vec<(usize, Confirmation)>, EngineError> {
+        let next = AtomicUsize::new(0);
+        let work = |scratch: PathBuf| {
+            let mut done = Vec::new();
+            while let Some((index, tried)) = tries.get(next.fetch_add(1, Ordering::Relaxed)) {
+                done.push((*index, verdict(&candidates[*index], tried, confirm, &scratch)?));
             }
-            Err(seen) => Confirmation::NotReproduced(seen),
+            Ok(done)
+        };
+        let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+        std::thread::scope(|scope| {
+            let work = &work;
+            let folders = (0..jobs).map(|job| self.scratch.join(format!("confirm-{job}")));
+            let handles: Vec<_> = folders.map(|folder| scope.spawn(move || work(folder))).collect();
+            let mut all = Vec::new();
+            for handle in handles {
+                let done: Result<Vec<_>, EngineError> = handle
+                    .join()
+                    .map_err(|_| EngineError::Internal("a thread that confirms panicked".to_owned()))?;
+                all.extend(done?);
+            }
+            Ok(all)
         })
     }
 
@@ -156,6 +169,9 @@ impl Confirmer<'_> {
         let mut header = self.header.clone();
         header.push('\n');
         header.push_str(&format!("{}: {}\n", failure.class, first_line(&failure.message)));
+        if let Some(law) = law::of_class(failure.class) {
+            header.push_str(&format!("Demanded by {}.\n", law.source));
+        }
         if confirm != Confirm::debug() {
             header.push_str(&format!(
                 "Shows with overflow checks {}, debug assertions {}, opt-level {}{}.\n",
@@ -168,8 +184,32 @@ impl Confirmer<'_> {
         let ignore =
             format!("#[ignore = {:?}]", format!("testwright finding: {}", first_line(&failure.message)));
         let counts = failure.class == LEAK;
-        testwright_emit::test_file(&header, name, &[ignore], printed, &self.imports, counts)
+        let source = testwright_emit::test_file(&header, name, &[ignore], printed, &self.imports, counts);
+        testwright_emit::tidy(&source)
     }
+}
+
+/// A test, and what the compiler made of it.
+type Try = (TestSource, Result<PathBuf, String>);
+
+fn verdict(
+    candidate: &Candidate<'_>,
+    (test, compiled): &Try,
+    confirm: Confirm,
+    scratch: &Path,
+) -> Result<Confirmation, EngineError> {
+    let executable = match compiled {
+        Ok(executable) => executable,
+        Err(words) => return Ok(Confirmation::DoesNotCompile(words.clone())),
+    };
+    let run = run_test(executable, TIMEOUT, scratch)?;
+    Ok(match shows(candidate.failure, &run) {
+        Ok(()) => {
+            let TestSource { name, text } = test.clone();
+            Confirmation::Confirmed(Box::new(Confirmed { name, source: text, confirm }))
+        }
+        Err(seen) => Confirmation::NotReproduced(seen),
+    })
 }
 
 /// A build, and where texts and byte strings lie in it.

@@ -38,9 +38,9 @@ type Short = (Sequence, Failure);
 
 /// Candidates that are run to shorten one failure, at most.
 const PATIENCE: usize = 6000;
-/// And under a time budget, this part of it is spent on one failure, but some seconds anyway.
+/// And under a time budget, this part of it is spent on all failures together, but some time on each anyway.
 const SHARE: u32 = 10;
-const SOME_SECONDS: Duration = Duration::from_secs(3);
+const SOME_TIME: Duration = Duration::from_secs(1);
 /// A candidate that hangs counts as so many.
 const COST_OF_A_HANG: usize = 1000;
 /// And any candidate for one.
@@ -157,7 +157,10 @@ fn shorten_all(
     let next = AtomicUsize::new(0);
     let plainest = Plainest::of(&bench.operations, &bench.usable);
     let time = match plan.limit {
-        Limit::Time(budget) => Some(SOME_SECONDS.max(budget / SHARE)),
+        Limit::Time(budget) => {
+            let number = u32::try_from(failures.len()).unwrap_or(u32::MAX).max(1);
+            Some(SOME_TIME.max(budget / SHARE / number))
+        }
         Limit::Executions(_) => None,
     };
     let work = |job: usize| {

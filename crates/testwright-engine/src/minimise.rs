@@ -308,6 +308,17 @@ fn shortest(
 }
 
 /// A sequence without some steps and all that depends on their values.
+/// The sequence without its checks of laws, which no other step needs.
+pub fn without_laws(operations: &Operations, sequence: &Sequence) -> Sequence {
+    let is_law = |step: &Step| matches!(step, Step::Call { op, .. } if operations.get(*op).law().is_some());
+    let laws: HashSet<usize> =
+        sequence.steps.iter().enumerate().filter(|(_, step)| is_law(step)).map(|(index, _)| index).collect();
+    if laws.is_empty() {
+        return sequence.clone();
+    }
+    without(operations, &sequence.steps, laws).unwrap_or_else(|| sequence.clone())
+}
+
 fn without(operations: &Operations, all: &[Step], mut gone: HashSet<usize>) -> Option<Sequence> {
     let mut steps: Vec<Step> = Vec::new();
     let mut place: Vec<u32> = vec![u32::MAX; all.len()];

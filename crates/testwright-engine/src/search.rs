@@ -154,6 +154,8 @@ const TRIES: u32 = 6;
 /// So many of the proposals are sequences of the batch before with other literals: they cost little to make, and what ran to its
 /// end once is likely to do it again.
 const VARIANTS: f64 = 0.5;
+/// Sequences before the first law is checked: what a plain call reaches is to be reached by one.
+const UNJUDGED: u64 = 2000;
 
 /// Why a batch is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -226,7 +228,8 @@ impl<'a> Search<'a> {
             maker = maker.with_goals(goals);
         }
         let goals = bench.goals.as_ref().unwrap_or(&bench.usable);
-        let mut due: Vec<(OpId, u32)> = goals.iter().map(|op| (*op, TRIES)).collect();
+        let calls = goals.iter().filter(|op| operations.get(**op).law().is_none());
+        let mut due: Vec<(OpId, u32)> = calls.map(|op| (*op, TRIES)).collect();
         due.sort_unstable_by(|a, b| b.cmp(a));
         Ok(Search {
             bench,
@@ -395,6 +398,7 @@ impl<'a> Search<'a> {
                 bank: &mut self.bank,
                 choice: &self.learned.choice,
                 pool: Some(&self.pool),
+                judging: self.executions > UNJUDGED,
                 spare: &mut self.spare,
                 buffers: &mut self.buffers,
             };

@@ -75,7 +75,10 @@ impl Material<'_> {
             worker: self.worker()?,
             sums: vec![0; map.counters()],
         };
-        let mut corpus = self.corpus.clone();
+        let operations = &self.bench.operations;
+        let mut corpus: Vec<Sequence> =
+            self.corpus.iter().map(|sequence| minimise::without_laws(operations, sequence)).collect();
+        corpus.retain(|sequence| calls(sequence).next().is_some());
         corpus.sort_by_key(|sequence| (sequence.len(), calls(sequence).map(|op| op.0).collect::<Vec<_>>()));
         corpus.dedup();
         corpus.truncate(CORPUS);

@@ -244,14 +244,15 @@ impl Workbench {
     /// Keeps only wanted operations of the subject as goals of the search, and never uses the banned ones. How many are left.
     pub fn restrict(&mut self, wanted: impl Fn(&str) -> bool, banned: impl Fn(&str) -> bool) -> usize {
         let operations = &self.operations;
-        self.usable.retain(|id| !(operations.get(*id).is_subject() && banned(&operations.get(*id).path)));
+        let about_subject = |id: OpId| operations.get(id).is_subject() || operations.get(id).law().is_some();
+        self.usable.retain(|id| !(about_subject(*id) && banned(&operations.get(*id).path)));
         let goals: HashSet<OpId> = self
             .usable
             .iter()
             .copied()
-            .filter(|id| operations.get(*id).is_subject() && wanted(&operations.get(*id).path))
+            .filter(|id| about_subject(*id) && wanted(&operations.get(*id).path))
             .collect();
-        let left = goals.len();
+        let left = goals.iter().filter(|id| operations.get(**id).is_subject()).count();
         self.goals = Some(goals);
         left
     }

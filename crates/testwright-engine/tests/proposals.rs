@@ -152,6 +152,7 @@ fn a_variant_differs_in_literals_alone() {
             bank: &mut bank,
             choice: &choice,
             pool: None,
+            judging: false,
             spare: &mut Vec::new(),
             buffers: &mut Vec::new(),
         };

@@ -116,6 +116,7 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
             self.free_items();
             self.extension_traits();
             self.drain();
+            self.laws();
             self.std_operations();
             self.std_functions();
             self.std_operations();

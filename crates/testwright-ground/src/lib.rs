@@ -10,6 +10,7 @@ mod choose;
 mod construct;
 mod form;
 mod grounder;
+mod laws;
 pub mod menu;
 mod opened;
 pub mod reach;

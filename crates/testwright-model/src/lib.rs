@@ -5,6 +5,7 @@
 //! [`Ledger`] the borrow rules that every sequence must obey.
 
 pub mod api;
+pub mod law;
 pub mod ledger;
 pub mod operation;
 pub mod sequence;

@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::law::{self, Law};
 use crate::ty::Ty;
 
 /// Index into [`Operations::operations`]; the worker uses the same number.
@@ -69,6 +70,8 @@ pub enum Origin {
     Std,
     /// Tuples, arrays, coercions: made by the grounding itself.
     Made,
+    /// A law of std's traits, by its number; see [`crate::law`].
+    Law(u16),
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -172,6 +175,14 @@ impl Operation {
 
     pub fn is_subject(&self) -> bool {
         matches!(self.origin, Origin::Subject(_))
+    }
+
+    /// The law that the call checks.
+    pub fn law(&self) -> Option<&'static Law> {
+        match self.origin {
+            Origin::Law(number) => law::get(number),
+            _ => None,
+        }
     }
 }
 

@@ -32,6 +32,11 @@ impl<'a> Maker<'a> {
         // Literals are cheap: mostly take a new one. An operation that panics often is better given a value of which
         // something is known.
         let risky = means.choice.is_risky(op);
+        if draft.focus.is_some() {
+            if let Some(arg) = self.find(draft, means, op, index, others) {
+                return Some(arg);
+            }
+        }
         if means.rng.random_bool(if literal {
             if risky { 0.7 } else { 0.3 }
         } else if risky {
@@ -80,6 +85,9 @@ impl<'a> Maker<'a> {
                 .any(|other| other.value == value && (is_exclusive(how) || is_exclusive(other.how)));
             (!taken).then_some(Arg { value, how })
         };
+        if let Some(value) = draft.focus.filter(|value| draft.ledger.is_alive(*value)) {
+            return fit(value, draft.ledger.ty(value));
+        }
         // Whoever goes on with one value brings it further than whoever does something with each.
         if means.rng.random() {
             let mut recent = draft.recent().filter(|value| draft.ledger.is_alive(*value));
@@ -223,7 +231,7 @@ impl<'a> Maker<'a> {
     }
 
     /// A count or an index for std's own: a large one costs time and memory, and finds nothing.
-    fn is_count(&self, op: OpId, index: usize) -> bool {
+    pub(super) fn is_count(&self, op: OpId, index: usize) -> bool {
         let operation = self.operations.get(op);
         let param = &operation.params[index];
         operation.origin == Origin::Std

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rand::seq::IndexedRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
 use testwright_execute::Batch;
 use testwright_model::ledger::{Act, State};
 use testwright_model::operation::{Operations, Take, TypeId};
@@ -43,6 +44,8 @@ pub struct Draft<'a> {
     args: Vec<Arg>,
     /// Values of the pool that they were given.
     pub used: Vec<Used>,
+    /// What the next call is to be about, wherever it fits.
+    pub focus: Option<ValueId>,
 }
 
 /// A call that a proposal adds.
@@ -92,6 +95,7 @@ impl<'a> Draft<'a> {
             fresh: Vec::new(),
             args: Vec::new(),
             used: Vec::new(),
+            focus: None,
         }
     }
 
@@ -200,6 +204,23 @@ impl<'a> Draft<'a> {
         self.ledger.act_or_drops(Act::Literal(ty)).ok()?;
         self.sites.push(Site::new(at, wanted));
         Some(self.made())
+    }
+
+    /// How many literals there are.
+    pub fn literals(&self) -> usize {
+        self.sites.len()
+    }
+
+    /// One of the literals from number `first` on, with its code.
+    pub fn any_literal(&self, first: usize, rng: &mut Xoshiro256PlusPlus) -> Option<(Site, &[u16])> {
+        let site = *self.sites.get(first..)?.choose(rng)?;
+        Some((site, &self.words[usize::from(site.at)..]))
+    }
+
+    /// Writes another literal of the same type in the place of one.
+    pub fn rewrite(&mut self, site: Site, literal: &[u16]) {
+        let at = usize::from(site.at);
+        self.words[at..at + literal.len()].copy_from_slice(literal);
     }
 
     /// The arguments of the last new calls, the last first; some may be gone.

@@ -8,6 +8,7 @@ pub mod bank;
 pub mod choice;
 mod code;
 pub mod draft;
+mod laws;
 pub mod pool;
 mod tables;
 
@@ -26,7 +27,7 @@ use testwright_model::{Literal, OpId, Ty};
 use bank::Bank;
 use choice::Choice;
 use draft::{Draft, Fresh, Proposal};
-use pool::Pool;
+use pool::{Pool, Site};
 
 pub use code::{call_at, calls, decode, forgets, subject_calls_before};
 
@@ -53,6 +54,8 @@ pub struct Maker<'a> {
     /// One list of operations for each callable of the subject, so that callables have equal chances.
     families: Vec<Vec<OpId>>,
     others: Vec<OpId>,
+    /// Laws of the subject's types.
+    laws: Vec<OpId>,
     dictionary: Dictionary,
     wishes: Resolved,
     /// Integers stay small, so that no capacity or length asked for costs more than the call.
@@ -92,6 +95,8 @@ pub struct Means<'m> {
     pub bank: &'m mut Bank,
     pub choice: &'m Choice,
     pub pool: Option<&'m Pool>,
+    /// Whether laws are checked.
+    pub judging: bool,
     /// States to write over, so that each call does not ask for memory.
     pub spare: &'m mut Vec<State>,
     /// The same for code.
@@ -108,6 +113,8 @@ const LONGEST: u32 = 300;
 const MODEST: i128 = 300;
 /// A repeated call is repeated so often at most.
 const REPEATS: u32 = 100;
+/// One in so many proposals is made for the sake of a law.
+const LAWS: u32 = 4;
 /// Literals that are changed at once, at most.
 const VARIED: usize = 4;
 
@@ -143,12 +150,20 @@ impl<'a> Maker<'a> {
             references,
             families: Vec::new(),
             others: Vec::new(),
+            laws: Vec::new(),
             dictionary: Dictionary::default(),
             wishes: Resolved::default(),
             modest: false,
         };
         let mut ids: Vec<OpId> = usable.iter().copied().collect();
         ids.sort_unstable();
+        ids.retain(|id| match operations.get(*id).law() {
+            Some(_) => {
+                maker.laws.push(*id);
+                false
+            }
+            None => true,
+        });
         maker.costs(&ids);
         maker.index_takers(&ids);
         let mut families: HashMap<u32, Vec<OpId>> = HashMap::new();
@@ -171,6 +186,7 @@ impl<'a> Maker<'a> {
             family.retain(|id| goals.contains(id));
         }
         self.families.retain(|family| !family.is_empty());
+        self.laws.retain(|id| goals.contains(id));
         self
     }
 
@@ -234,6 +250,7 @@ impl<'a> Maker<'a> {
             bank: &mut bank,
             choice: &choice,
             pool: None,
+            judging: false,
             spare: &mut Vec::new(),
             buffers: &mut Vec::new(),
         };
@@ -275,6 +292,13 @@ impl<'a> Maker<'a> {
         goal: Option<OpId>,
     ) -> Option<Proposal> {
         self.start(draft, means);
+        if means.judging
+            && goal.is_none()
+            && means.rng.random_ratio(1, LAWS)
+            && self.judge_values(draft, means).is_some()
+        {
+            return Some(draft.propose());
+        }
         let first = goal.unwrap_or_else(|| self.pick(means));
         self.call(draft, means, first, DEPTH)?;
         let mut more = 0;
@@ -313,10 +337,13 @@ impl<'a> Maker<'a> {
             let other = shape.sites.choose(means.rng).map(|other| usize::from(other.at)).filter(|other| {
                 words[*other..*other + 2] == words[at..at + 2] && means.rng.random_ratio(1, 3)
             });
-            let literal = match (other, site.wanted()) {
-                (Some(other), _) => code::read_literal(self.operations, means.bank, &words[other..]),
-                (None, Some((op, index))) => self.literal_for(op, index, ty, means),
-                (None, None) => self.literal(ty, means),
+            let near =
+                if means.rng.random_ratio(1, 4) { self.near(&words[at..], *site, means) } else { None };
+            let literal = match (near, other, site.wanted()) {
+                (Some(near), _, _) => near,
+                (_, Some(other), _) => code::read_literal(self.operations, means.bank, &words[other..]),
+                (_, _, Some((op, index))) => self.literal_for(op, index, ty, means),
+                _ => self.literal(ty, means),
             };
             let (op, index) = site.wanted().unwrap_or((OpId(0), usize::MAX));
             if means.choice.avoids(op, index, &literal, means.rng) {
@@ -331,6 +358,20 @@ impl<'a> Maker<'a> {
             return None;
         }
         Some(Proposal { shape: shape.clone(), words, aim: of.aim.clone(), varied })
+    }
+
+    /// A literal that is next to the one written here.
+    fn near(&self, words: &[u16], site: Site, means: &mut Means<'_>) -> Option<Literal> {
+        let counts = site.wanted().is_some_and(|(op, index)| self.is_count(op, index));
+        if self.modest || counts || means.bank.is_full() {
+            return None;
+        }
+        let ty = self.operations.ty(TypeId(u32::from(words[1])));
+        let written = code::read_literal(self.operations, means.bank, words);
+        Some(match testwright_learn::nearby(&written, ty, means.rng)? {
+            Literal::Int(value) => Literal::Int(self.wishes.clamp(value)),
+            near => near,
+        })
     }
 
     /// Drops a value, or now and then forgets it: what was made from it, or lent by it, has to bear that.

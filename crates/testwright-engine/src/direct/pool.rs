@@ -219,6 +219,12 @@ impl Pool {
         found.into_iter().map(|(_, entry, values)| (entry, values)).collect()
     }
 
+    /// The offer that a proposal took, if it is still there.
+    pub fn get(&self, used: &Used) -> Option<&Offer> {
+        let offers = &self.by_type[used.ty.0 as usize][size::class(used.fingerprint)];
+        offers.get(used.place as usize).filter(|offer| offer.fingerprint == used.fingerprint)
+    }
+
     /// Notes what a sequence took that used these offers, in usual ones; 0 if it was not slow.
     pub fn burden(&mut self, used: &[Used], by: u64) {
         for used in used {

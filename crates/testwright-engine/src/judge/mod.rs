@@ -9,6 +9,7 @@ mod words;
 
 use testwright_execute::{Ending, Execution, Phase};
 use testwright_model::OpId;
+use testwright_model::law::Law;
 use testwright_model::operation::{Operation, Operations, Origin};
 use testwright_model::sequence::{Sequence, Step};
 
@@ -106,26 +107,7 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
             let panic = execution.panic().cloned().unwrap_or_default();
             ("panic", panic.message, panic.file, panic.line)
         }
-        ending => {
-            let note = execution.death().cloned().unwrap_or_default();
-            let class = match ending {
-                Ending::Hung | Ending::Blocked => "hang",
-                Ending::StackOverflow => "stack-overflow",
-                Ending::OutOfMemory => "out-of-memory",
-                Ending::Fault { .. } | Ending::Memory => "memory",
-                _ if is_memory_check(&note.message) => "memory",
-                _ => "abort",
-            };
-            let message = match ending {
-                Ending::Exited(code) => format!("the process was made to exit with status {code}"),
-                Ending::Blocked => "the call waits for ever".to_owned(),
-                Ending::Hung => "the call does not end".to_owned(),
-                Ending::StackOverflow => "the stack overflowed".to_owned(),
-                Ending::Fault { signal, address } => format!("signal {signal} at address {address:#x}"),
-                _ => note.message,
-            };
-            (class, message, note.file, note.line)
-        }
+        _ => death(execution),
     };
     // `#[track_caller]`: the place is the call itself, which is ours.
     let (file, line) = if file.starts_with(WRAPPERS) { (String::new(), 0) } else { (file, line) };
@@ -133,6 +115,9 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
         return Verdict::Illegal("no operation to blame");
     };
     let operation = operations.get(op);
+    if let Some(law) = operation.law().filter(|_| class == "panic") {
+        return broken_law(law, operation, step, &message, &file);
+    }
     let unknown = takes_unknown_number(operations, sequence, step);
     if class == "hang" && (unknown || explodes(operation) || asks_for_much(sequence, step, ABSURD)) {
         return Verdict::Illegal("absurd demand for time");
@@ -197,6 +182,44 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
     Verdict::Failing(Failure { tier, class, operation: operation.path.clone(), step, message, file, line })
 }
 
+/// Class, message and place of an end that took the process with it.
+fn death(execution: &Execution) -> (&'static str, String, String, u32) {
+    let note = execution.death().cloned().unwrap_or_default();
+    let class = match execution.ending {
+        Ending::Hung | Ending::Blocked => "hang",
+        Ending::StackOverflow => "stack-overflow",
+        Ending::OutOfMemory => "out-of-memory",
+        Ending::Fault { .. } | Ending::Memory => "memory",
+        _ if is_memory_check(&note.message) => "memory",
+        _ => "abort",
+    };
+    let message = match execution.ending {
+        Ending::Exited(code) => format!("the process was made to exit with status {code}"),
+        Ending::Blocked => "the call waits for ever".to_owned(),
+        Ending::Hung => "the call does not end".to_owned(),
+        Ending::StackOverflow => "the stack overflowed".to_owned(),
+        Ending::Fault { signal, address } => format!("signal {signal} at address {address:#x}"),
+        _ => note.message,
+    };
+    (class, message, note.file, note.line)
+}
+
+/// A panic of a law's own words is the law's; any other comes from the library, where a plain call shows it too.
+fn broken_law(law: &Law, operation: &Operation, step: usize, message: &str, file: &str) -> Verdict {
+    let Some(said) = message.find(law.says).filter(|_| file.is_empty()) else {
+        return Verdict::Illegal("a panic inside the check of a law");
+    };
+    Verdict::Failing(Failure {
+        tier: Tier::Bug,
+        class: law.class,
+        operation: operation.path.clone(),
+        step,
+        message: steady(&message[said..]),
+        file: String::new(),
+        line: 0,
+    })
+}
+
 /// A value of ours that was given to the library and never dropped, though nobody forgot anything.
 fn leak(operations: &Operations, sequence: &Sequence, execution: &Execution) -> Option<Failure> {
     let on_purpose = sequence.steps.iter().any(|step| match step {
@@ -231,7 +254,11 @@ fn announces(operation: &Operation, class: &str) -> bool {
     // std says of these two that they may panic if the index is out of bounds.
     let indexes =
         operation.path.ends_with(" as Index>::index") || operation.path.ends_with(" as IndexMut>::index_mut");
-    operation.panics.as_deref().is_some_and(|said| speaks_of(said, class)) || indexes && class != "overflow"
+    // And of this one that it does if the bounds are the wrong way round.
+    let clamps = operation.path.ends_with(" as Ord>::clamp") && class == "panic";
+    operation.panics.as_deref().is_some_and(|said| speaks_of(said, class))
+        || indexes && class != "overflow"
+        || clamps
 }
 
 /// Why a panic is not the library's fault.

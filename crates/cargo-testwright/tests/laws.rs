@@ -1,0 +1,54 @@
+//! Every law has a type that breaks it, which is found within five seconds, and one that keeps it, of which nothing is said.
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use support::{fixture, json, plain, run, tool};
+use testwright_model::law;
+
+/// The classes of all findings in a fixture.
+fn classes(name: &str, code: i32) -> BTreeSet<String> {
+    let here = fixture(&format!("laws-{name}"), name);
+    let out = here.with_file_name("out");
+    let out_text = out.to_str().expect("Unicode");
+    let manifest = here.join("Cargo.toml");
+    let order = ["generate", "--budget", "5s", "--max-findings", "100", "--out", out_text, "--manifest-path"];
+    run(tool(Path::new("/"), &order).arg(&manifest)).expect(code, &[]);
+    let report = json(&out.join("report.json"));
+    let findings = report["findings"].as_array().expect("a list");
+    findings.iter().map(|finding| finding["class"].as_str().expect("a text").to_owned()).collect()
+}
+
+#[test]
+fn every_law_is_seen_to_be_broken() {
+    let found = classes("laws-broken", 1);
+    let missed: Vec<&str> =
+        law::all().map(|(_, law)| law.class).filter(|class| !found.contains(*class)).collect();
+    assert!(missed.is_empty(), "not found: {missed:?}");
+}
+
+#[test]
+fn nothing_is_said_of_types_that_keep_the_laws() {
+    assert_eq!(classes("laws-kept", 0), BTreeSet::new());
+}
+
+#[test]
+fn nothing_is_said_of_std_in_new_types() {
+    assert_eq!(classes("keeper-std", 0), BTreeSet::new());
+}
+
+#[test]
+fn a_broken_law_is_shown_by_a_test_of_its_own() {
+    let here = fixture("laws-shown", "laws-broken");
+    let out = here.with_file_name("out");
+    let out_text = out.to_str().expect("Unicode");
+    let manifest = here.join("Cargo.toml");
+    let order =
+        ["generate", "--executions", "20000", "--only", "Header", "--out", out_text, "--manifest-path"];
+    run(tool(Path::new("/"), &order).arg(&manifest)).expect(1, &[]);
+    let shown = run(plain("cargo", &out).args(["test", "--", "--ignored", "header_hash_agrees_with_eq"]));
+    assert_eq!(shown.code, Some(101), "{shown}");
+    assert!(shown.stdout.contains("equal values have equal hashes"), "{shown}");
+}

@@ -1,0 +1,84 @@
+//! Values for laws: pairs and triples that are nearly equal, for that is where laws break.
+
+use rand::Rng;
+use rand::seq::IndexedRandom;
+use testwright_model::OpId;
+use testwright_model::operation::{Take, TypeId};
+use testwright_model::sequence::{Arg, ValueId};
+
+use super::draft::Draft;
+use super::{DEPTH, LONGEST, Maker, Means, Notes, code};
+
+impl<'a> Maker<'a> {
+    /// Checks a law, and others that are about the same values.
+    pub(super) fn judge_values(&self, draft: &mut Draft<'a>, means: &mut Means<'_>) -> Option<()> {
+        let (one, other) = (*self.laws.choose(means.rng)?, *self.laws.choose(means.rng)?);
+        let op = if means.choice.weight(one) <= means.choice.weight(other) { one } else { other };
+        if !means.choice.dares(op, means.rng) {
+            return None;
+        }
+        let operation = self.operations.get(op);
+        let mut args: Vec<Arg> = Vec::with_capacity(operation.params.len());
+        for index in 0..operation.params.len() {
+            let like = if index == 0 { None } else { self.like(draft, means, op, index) };
+            let arg = match like {
+                Some(arg) => arg,
+                None => self.argument(draft, means, op, index, &args, &mut Notes::default(), DEPTH)?,
+            };
+            args.push(arg);
+        }
+        draft.call(op, &args, 0, 0)?;
+        for law in self.laws.iter().filter(|law| **law != op) {
+            let params = &self.operations.get(*law).params;
+            let same = params.len() <= args.len()
+                && params.iter().zip(&operation.params).all(|(one, other)| {
+                    one.take == Take::Shared && (one.take, one.ty) == (other.take, other.ty)
+                });
+            if same && means.choice.dares(*law, means.rng) && means.rng.random_bool(0.7) {
+                draft.call(*law, &args[..params.len()], 0, 0);
+            }
+        }
+        Some(())
+    }
+
+    /// A value that has the history of the one before it, mostly with something done to it since, or with another literal.
+    fn like(&self, draft: &mut Draft<'a>, means: &mut Means<'_>, op: OpId, index: usize) -> Option<Arg> {
+        if means.rng.random_ratio(1, 3) {
+            return None;
+        }
+        let param = &self.operations.get(op).params[index];
+        let used = *draft.used.last()?;
+        let offer = means.pool?.get(&used)?;
+        if draft.calls + offer.entry.shape.calls > LONGEST || !draft.has_room_for(&offer.entry) {
+            return None;
+        }
+        let how = self.way(param.take, param.ty, used.ty)?;
+        let sites = draft.literals();
+        let first = draft.absorb(&offer.entry);
+        let value = ValueId(offer.value.0 + first);
+        let change = means.rng.random_range(0..3);
+        if change == 0 {
+            self.nudge(draft, means, sites);
+        } else if change == 1 {
+            let takers = &self.subject_takers[used.ty];
+            let change = takers.choose(means.rng).filter(|change| means.choice.dares(**change, means.rng));
+            if let Some(change) = change {
+                draft.focus = Some(value);
+                self.call(draft, means, *change, 3);
+                draft.focus = None;
+            }
+        }
+        draft.ledger.is_alive(value).then_some(Arg { value, how })
+    }
+
+    /// Replaces one of the literals from number `first` on by one next to it.
+    fn nudge(&self, draft: &mut Draft<'a>, means: &mut Means<'_>, first: usize) {
+        let Some((site, words)) = draft.any_literal(first, means.rng) else { return };
+        let ty = TypeId(u32::from(words[1]));
+        let Some(near) = self.near(words, site, means) else { return };
+        let mut written = Vec::new();
+        if code::write_literal(self.operations, ty, &near, means.bank, &mut written).is_some() {
+            draft.rewrite(site, &written);
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Which laws are for which types: each becomes an operation.
+
+use testwright_model::api::ImplDef;
+use testwright_model::law::{self, Law};
+use testwright_model::operation::{Form, Origin, Take};
+use testwright_model::{GenericArg, Prim, TraitRef, Ty};
+
+use crate::grounder::{Draft, Grounder};
+use crate::sign::Signature;
+use crate::solve::Answer;
+use crate::world::Bindings;
+
+/// Concrete forms of one type that laws are checked for.
+const FORMS: usize = 2;
+/// Types deeper than this are checked where they stand alone.
+const DEPTH: usize = 3;
+
+impl Grounder<'_, '_, '_, '_> {
+    /// The laws of all types of the subject that are known by now.
+    pub(crate) fn laws(&mut self) {
+        let instances: Vec<Ty> = self
+            .chooser
+            .instances
+            .borrow()
+            .values()
+            .flat_map(|forms| forms.iter().filter(|ty| ty.depth() <= DEPTH).take(FORMS))
+            .cloned()
+            .collect();
+        for ty in instances {
+            for (number, law) in law::all() {
+                if self.is_for(law, &ty) {
+                    self.law(number, law, &ty);
+                }
+            }
+        }
+    }
+
+    fn is_for(&self, law: &Law, ty: &Ty) -> bool {
+        let by_hand =
+            law.written.is_empty() || law.written.iter().any(|path| self.is_written(path, law.overrides, ty));
+        by_hand
+            && law.methods.iter().all(|(name, result)| self.has_method(name, result, ty))
+            && law.needs.iter().all(|path| self.implements(path, ty))
+    }
+
+    fn implements(&self, path: &str, ty: &Ty) -> bool {
+        let args = if is_binary(path) { vec![GenericArg::Ty(ty.clone())] } else { Vec::new() };
+        let trait_ = TraitRef { path: path.to_owned(), args, assoc: Vec::new(), assoc_bounds: Vec::new() };
+        self.chooser.solver.prove(ty, &trait_, &mut Bindings::new()) == Answer::Yes
+    }
+
+    /// Whether the subject implements the trait for the type with its own code, and in it one of these methods, if there are any.
+    fn is_written(&self, path: &str, methods: &[&str], ty: &Ty) -> bool {
+        let writes =
+            |def: &ImplDef| methods.is_empty() || def.methods.iter().any(|own| methods.contains(&&*own.name));
+        let itself = |def: &ImplDef, arg: &GenericArg| match (arg, &def.for_) {
+            (GenericArg::Ty(Ty::Adt { path: other, .. }), Ty::Adt { path, .. }) => other == path,
+            (GenericArg::Ty(other), for_) => other == for_,
+            _ => false,
+        };
+        self.world.impls_for(ty).any(|def| {
+            let of_trait = def.trait_.as_ref().filter(|trait_| trait_.path == path);
+            let fits = of_trait.is_some_and(|trait_| {
+                !is_binary(path) || trait_.args.first().is_none_or(|arg| itself(def, arg))
+            });
+            fits && !def.derived && !def.negative && writes(def) && self.world.is_subject_impl(def)
+        })
+    }
+
+    fn has_method(&self, name: &str, result: &str, ty: &Ty) -> bool {
+        let result = match result {
+            "bool" => Ty::Prim(Prim::Bool),
+            _ => Ty::Prim(Prim::Usize),
+        };
+        self.world.impls_for(ty).filter(|def| def.trait_.is_none() && self.world.is_subject_impl(def)).any(
+            |def| {
+                def.methods.iter().any(|function| {
+                    let [(_, Ty::Ref { mutable: false, .. })] = function.params.as_slice() else {
+                        return false;
+                    };
+                    function.name == name && function.result == result && !function.is_unsafe
+                })
+            },
+        )
+    }
+
+    fn law(&mut self, number: u16, law: &Law, ty: &Ty) {
+        let named = |grounder: &Self| grounder.chooser.name_regions(ty);
+        let params = law
+            .takes
+            .iter()
+            .zip(["one", "other", "third"])
+            .map(|(take, name)| {
+                let ty = named(self);
+                let ty = if *take == Take::Value { ty } else { Ty::reference(ty) };
+                (name.to_owned(), ty)
+            })
+            .collect();
+        let name = match ty {
+            Ty::Adt { path, .. } => path.rsplit("::").next().unwrap_or(path),
+            _ => return,
+        };
+        let (trait_, method) = law.blames;
+        let path = if trait_.is_empty() {
+            format!("{name}::{method}")
+        } else {
+            format!("<{name} as {trait_}>::{method}")
+        };
+        let full = law.code.replace("{T}", &ty.erased().to_string());
+        let _ = self.add(Draft {
+            path,
+            origin: Origin::Law(number),
+            callable: None,
+            signature: Signature::new(params, &Ty::unit(), &[]),
+            form: Form { full, ..Form::default() },
+            panics: None,
+            generation: 0,
+        });
+    }
+}
+
+/// Whether the trait has another side, which is the type itself if nothing is said.
+fn is_binary(path: &str) -> bool {
+    let operator = path.starts_with("std::ops::") && !matches!(path, "std::ops::Neg" | "std::ops::Not");
+    operator || matches!(path, "std::cmp::PartialEq" | "std::cmp::PartialOrd")
+}

@@ -1,0 +1,146 @@
+//! `Iterator` and the traits that build on it. Endless iterators are followed for a while only.
+
+use super::{Law, MOVED};
+
+const ITERATOR: &str = "std::iter::Iterator";
+const BOTH_ENDS: &str = "std::iter::DoubleEndedIterator";
+const CLONE: &str = "std::clone::Clone";
+
+pub const LAWS: &[Law] = &[
+    Law {
+        class: "law:Iterator.size_hint",
+        title: "keeps_its_size_hint",
+        blames: ("Iterator", "size_hint"),
+        needs: &[ITERATOR],
+        written: &[ITERATOR],
+        takes: MOVED,
+        code: r#"{
+            let items = {0};
+            let (least, most) = items.size_hint();
+            let count = items.take(1000).count();
+            assert!(count == 1000 || least <= count, "`size_hint` is true: {least} at least, {count} there");
+            assert!(most.is_none_or(|most| count <= most), "`size_hint` is true: {most:?} at most, {count} there");
+        }"#,
+        says: "`size_hint` is true: ",
+        source: "std::iter::Iterator::size_hint: \"the exact lower and upper bounds\"; a wrong one is a bug",
+        ..Law::NONE
+    },
+    Law {
+        class: "law:ExactSizeIterator.len",
+        title: "has_as_many_items_as_its_len",
+        blames: ("ExactSizeIterator", "len"),
+        needs: &["std::iter::ExactSizeIterator"],
+        written: &[ITERATOR],
+        takes: MOVED,
+        code: r#"{
+            let items = {0};
+            let len = ExactSizeIterator::len(&items);
+            let count = items.take(1000).count();
+            assert!(count == 1000 || count == len, "an iterator has `len` items: {len}, not {count}");
+        }"#,
+        says: "an iterator has `len` items: ",
+        source: "std::iter::ExactSizeIterator: \"size_hint must return the exact size of the iterator\"",
+        ..Law::NONE
+    },
+    Law {
+        class: "law:FusedIterator.stays_none",
+        title: "stays_none",
+        blames: ("FusedIterator", "next"),
+        needs: &["std::iter::FusedIterator"],
+        written: &[ITERATOR],
+        takes: MOVED,
+        code: r#"{
+            let mut items = {0};
+            let ended = items.by_ref().take(1000).count() < 1000;
+            assert!(!ended || items.next().is_none(), "a fused iterator that has ended stays so");
+        }"#,
+        says: "a fused iterator that has ended stays so",
+        source: "std::iter::FusedIterator: \"calling next on a fused iterator that has returned None once is guaranteed to return None again\"",
+        ..Law::NONE
+    },
+    Law {
+        class: "law:DoubleEndedIterator.ends_meet",
+        title: "meets_in_the_middle",
+        blames: ("DoubleEndedIterator", "next_back"),
+        needs: &[BOTH_ENDS, CLONE],
+        written: &[BOTH_ENDS, ITERATOR],
+        takes: MOVED,
+        code: r#"{
+            let mut items = {0};
+            let all = items.clone().take(1000).count();
+            let mut count = 0;
+            while count < 1000 && items.next().is_some() {
+                count += 1 + usize::from(items.next_back().is_some());
+            }
+            assert!(all == 1000 || count == all, "both ends of an iterator meet: {all} items from the front, {count} from both ends");
+        }"#,
+        says: "both ends of an iterator meet: ",
+        source: "std::iter::DoubleEndedIterator: \"both back and forth work on the same range, and do not cross\"",
+        ..Law::NONE
+    },
+    Law {
+        class: "law:DoubleEndedIterator.reverse",
+        title: "gives_the_same_items_backwards",
+        blames: ("DoubleEndedIterator", "next_back"),
+        needs: &[BOTH_ENDS, CLONE],
+        written: &[BOTH_ENDS, ITERATOR],
+        takes: MOVED,
+        code: r#"{
+            let items = {0};
+            let mut forth: Vec<String> = items.clone().take(1000).map(|item| format!("{item:?}")).collect();
+            let back: Vec<String> = items.rev().take(1000).map(|item| format!("{item:?}")).collect();
+            forth.reverse();
+            assert!(forth.len() == 1000 || back == forth, "an iterator gives the same items backwards: {back:?}, not {forth:?}");
+        }"#,
+        says: "an iterator gives the same items backwards: ",
+        source: "std::iter::DoubleEndedIterator: \"items are the same from both ends\"",
+        ..Law::NONE
+    },
+    Law {
+        class: "law:Iterator.nth",
+        title: "has_nth_like_next",
+        blames: ("Iterator", "nth"),
+        needs: &[ITERATOR, CLONE],
+        written: &[ITERATOR],
+        overrides: &["nth"],
+        takes: MOVED,
+        code: r#"{
+            let items = {0};
+            let mut steps = items.clone();
+            for n in 0..8 {
+                let item = format!("{:?}", steps.next());
+                let nth = format!("{:?}", items.clone().nth(n));
+                assert!(nth == item, "`nth` skips what `next` gives: {nth}, not {item}");
+                if item == "None" {
+                    break;
+                }
+            }
+        }"#,
+        says: "`nth` skips what `next` gives: ",
+        source: "std::iter::Iterator::nth: \"returns the nth element\", counted by `next`",
+        ..Law::NONE
+    },
+    Law {
+        class: "law:Iterator.count_last",
+        title: "has_count_and_last_like_next",
+        blames: ("Iterator", "count"),
+        needs: &[ITERATOR, CLONE],
+        written: &[ITERATOR],
+        overrides: &["count", "last"],
+        takes: MOVED,
+        code: r#"{
+            let items = {0};
+            let (mut steps, mut number, mut latest) = (items.clone(), 0, None);
+            while let Some(item) = steps.next().filter(|_| number < 1000) {
+                (number, latest) = (number + 1, Some(item));
+            }
+            if number < 1000 {
+                assert_eq!(items.clone().count(), number, "`count` and `last` agree with `next`");
+                assert_eq!(format!("{:?}", items.last()), format!("{latest:?}"), "`count` and `last` agree with `next`");
+            }
+        }"#,
+        says: "`count` and `last` agree with `next`",
+        source: "std::iter::Iterator::count and last: what `next` gives until `None`",
+        ..Law::NONE
+    },
+];

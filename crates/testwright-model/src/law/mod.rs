@@ -1,0 +1,114 @@
+//! Laws that std's documentation demands of implementations of its traits.
+//!
+//! A law is an operation like any other: a call that takes one, two or three values, holds if nothing is wrong, and panics with
+//! the law's words if it is broken. What the worker runs is what a test prints. Which types a law is for, the grounding finds out;
+//! what a broken one means, the judge says.
+
+mod clone;
+mod eq;
+mod hash;
+mod iterator;
+mod operators;
+mod ord;
+mod partial_ord;
+mod size;
+mod text;
+
+use crate::operation::Take;
+
+/// One law of one trait.
+#[derive(Debug)]
+pub struct Law {
+    /// The class of a finding: `law:PartialEq.symmetric`.
+    pub class: &'static str,
+    /// The end of a test's name: `is_symmetric`.
+    pub title: &'static str,
+    /// Who breaks it: a trait's name and its method.
+    pub blames: (&'static str, &'static str),
+    /// What a type must implement, with itself as the other side.
+    pub needs: &'static [&'static str],
+    /// Of these at least one is written by hand: what is derived keeps the law.
+    pub written: &'static [&'static str],
+    /// Provided methods of the trait of which at least one is overridden: the provided ones keep the law. Empty: it does not matter.
+    pub overrides: &'static [&'static str],
+    /// Methods by name that the type must have, each `(name, result)`, with `&self` alone.
+    pub methods: &'static [(&'static str, &'static str)],
+    /// The values that it is about.
+    pub takes: &'static [Take],
+    /// The call as a form (see [`crate::operation::Form`]); `{T}` is the type. If the law is broken it panics with [`Law::says`].
+    pub code: &'static str,
+    /// The law in words; the message of the panic.
+    pub says: &'static str,
+    /// Where std's documentation demands it.
+    pub source: &'static str,
+}
+
+/// All laws; an operation knows its own by the place here.
+const ALL: &[&[Law]] = &[
+    eq::LAWS,
+    hash::LAWS,
+    partial_ord::LAWS,
+    ord::LAWS,
+    clone::LAWS,
+    text::LAWS,
+    iterator::LAWS,
+    size::LAWS,
+    operators::LAWS,
+];
+
+/// All laws with their numbers.
+pub fn all() -> impl Iterator<Item = (u16, &'static Law)> {
+    (0..).zip(ALL.iter().copied().flatten())
+}
+
+/// The law with this number.
+pub fn get(number: u16) -> Option<&'static Law> {
+    ALL.iter().copied().flatten().nth(usize::from(number))
+}
+
+/// The law whose breach is of this class.
+pub fn of_class(class: &str) -> Option<&'static Law> {
+    ALL.iter().copied().flatten().find(|law| law.class == class)
+}
+
+impl Law {
+    const NONE: Law = Law {
+        class: "",
+        title: "",
+        blames: ("", ""),
+        needs: &[],
+        written: &[],
+        overrides: &[],
+        methods: &[],
+        takes: &[],
+        code: "",
+        says: "",
+        source: "",
+    };
+}
+
+const ONE: &[Take] = &[Take::Shared];
+const TWO: &[Take] = &[Take::Shared, Take::Shared];
+const THREE: &[Take] = &[Take::Shared, Take::Shared, Take::Shared];
+/// One value, which is used up.
+const MOVED: &[Take] = &[Take::Value];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn laws_are_told_apart_and_say_what_they_check() {
+        let (mut classes, mut titles) = (HashSet::new(), HashSet::new());
+        for (number, law) in all() {
+            assert!(classes.insert(law.class), "{} twice", law.class);
+            assert!(titles.insert((law.blames.0, law.title)), "{} twice", law.title);
+            assert!(law.class.starts_with("law:") && law.class.contains('.'), "{}", law.class);
+            assert!(law.code.contains(law.says), "{} panics with other words", law.class);
+            assert!(!law.source.is_empty() && !law.takes.is_empty(), "{}", law.class);
+            assert_eq!(get(number).map(|law| law.class), Some(law.class));
+        }
+    }
+}
