@@ -1,4 +1,4 @@
-//! Every law has a type that breaks it, which is found within five seconds, and one that keeps it, of which nothing is said.
+//! Every law has a type that breaks it, which is found, and one that keeps it, of which nothing is said.
 
 mod support;
 
@@ -14,7 +14,9 @@ fn classes(name: &str, code: i32) -> BTreeSet<String> {
     let out = here.with_file_name("out");
     let out_text = out.to_str().expect("Unicode");
     let manifest = here.join("Cargo.toml");
-    let order = ["generate", "--budget", "5s", "--max-findings", "100", "--out", out_text, "--manifest-path"];
+    // What takes some five seconds, counted: a busy machine is not to make a difference.
+    let order =
+        ["generate", "--executions", "200000", "--max-findings", "100", "--out", out_text, "--manifest-path"];
     run(tool(Path::new("/"), &order).arg(&manifest)).expect(code, &[]);
     let report = json(&out.join("report.json"));
     let findings = report["findings"].as_array().expect("a list");

@@ -1,18 +1,20 @@
 //! Values for laws: pairs and triples that are nearly equal, for that is where laws break.
 
 use rand::Rng;
-use rand::seq::IndexedRandom;
+use rand::seq::{IndexedRandom, SliceRandom};
 use testwright_model::OpId;
 use testwright_model::operation::{Take, TypeId};
 use testwright_model::sequence::{Arg, ValueId};
 
 use super::draft::Draft;
+use super::pool::Used;
 use super::{DEPTH, LONGEST, Maker, Means, Notes, code};
 
 impl<'a> Maker<'a> {
     /// Checks a law, and others that are about the same values.
     pub(super) fn judge_values(&self, draft: &mut Draft<'a>, means: &mut Means<'_>) -> Option<()> {
-        let (one, other) = (*self.laws.choose(means.rng)?, *self.laws.choose(means.rng)?);
+        let laws = self.laws.choose(means.rng)?;
+        let (one, other) = (*laws.choose(means.rng)?, *laws.choose(means.rng)?);
         let op = if means.choice.weight(one) <= means.choice.weight(other) { one } else { other };
         if !means.choice.dares(op, means.rng) {
             return None;
@@ -20,15 +22,26 @@ impl<'a> Maker<'a> {
         let operation = self.operations.get(op);
         let mut args: Vec<Arg> = Vec::with_capacity(operation.params.len());
         for index in 0..operation.params.len() {
-            let like = if index == 0 { None } else { self.like(draft, means, op, index) };
-            let arg = match like {
+            let chosen = match index {
+                0 => self.plain(draft, means, op),
+                _ => self.like(draft, means, op, index),
+            };
+            let arg = match chosen {
                 Some(arg) => arg,
                 None => self.argument(draft, means, op, index, &args, &mut Notes::default(), DEPTH)?,
             };
             args.push(arg);
         }
+        // Which of them is in the middle matters to some laws.
+        if operation
+            .params
+            .iter()
+            .all(|param| (param.take, param.ty) == (Take::Shared, operation.params[0].ty))
+        {
+            args.shuffle(means.rng);
+        }
         draft.call(op, &args, 0, 0)?;
-        for law in self.laws.iter().filter(|law| **law != op) {
+        for law in laws.iter().filter(|law| **law != op) {
             let params = &self.operations.get(*law).params;
             let same = params.len() <= args.len()
                 && params.iter().zip(&operation.params).all(|(one, other)| {
@@ -39,6 +52,22 @@ impl<'a> Maker<'a> {
             }
         }
         Some(())
+    }
+
+    /// A value of the pool with a short history, of which a small change is not lost among others.
+    fn plain(&self, draft: &mut Draft<'a>, means: &mut Means<'_>, op: OpId) -> Option<Arg> {
+        let param = &self.operations.get(op).params[0];
+        let pool = means.pool?;
+        let offers = (0..4).filter_map(|_| pool.choose(param.ty, means.rng));
+        let (place, offer) = offers.min_by_key(|(_, offer)| offer.entry.shape.calls)?;
+        if means.rng.random_ratio(1, 4) || !draft.has_room_for(&offer.entry) {
+            return None;
+        }
+        let how = self.way(param.take, param.ty, param.ty)?;
+        let first = draft.absorb(&offer.entry);
+        draft.used.push(Used { ty: param.ty, place, fingerprint: offer.fingerprint });
+        let value = ValueId(offer.value.0 + first);
+        draft.ledger.is_alive(value).then_some(Arg { value, how })
     }
 
     /// A value that has the history of the one before it, mostly with something done to it since, or with another literal.

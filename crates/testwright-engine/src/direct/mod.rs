@@ -12,7 +12,7 @@ mod laws;
 pub mod pool;
 mod tables;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use rand::Rng;
 use rand::seq::IndexedRandom;
@@ -54,8 +54,8 @@ pub struct Maker<'a> {
     /// One list of operations for each callable of the subject, so that callables have equal chances.
     families: Vec<Vec<OpId>>,
     others: Vec<OpId>,
-    /// Laws of the subject's types.
-    laws: Vec<OpId>,
+    /// Laws of the subject's types, by type.
+    laws: Vec<Vec<OpId>>,
     dictionary: Dictionary,
     wishes: Resolved,
     /// Integers stay small, so that no capacity or length asked for costs more than the call.
@@ -157,13 +157,15 @@ impl<'a> Maker<'a> {
         };
         let mut ids: Vec<OpId> = usable.iter().copied().collect();
         ids.sort_unstable();
-        ids.retain(|id| match operations.get(*id).law() {
-            Some(_) => {
-                maker.laws.push(*id);
-                false
+        let mut laws: BTreeMap<TypeId, Vec<OpId>> = BTreeMap::new();
+        ids.retain(|id| {
+            let operation = operations.get(*id);
+            if operation.law().is_some() {
+                laws.entry(operation.params[0].ty).or_default().push(*id);
             }
-            None => true,
+            operation.law().is_none()
         });
+        maker.laws = laws.into_values().collect();
         maker.costs(&ids);
         maker.index_takers(&ids);
         let mut families: HashMap<u32, Vec<OpId>> = HashMap::new();
@@ -186,7 +188,10 @@ impl<'a> Maker<'a> {
             family.retain(|id| goals.contains(id));
         }
         self.families.retain(|family| !family.is_empty());
-        self.laws.retain(|id| goals.contains(id));
+        for laws in &mut self.laws {
+            laws.retain(|id| goals.contains(id));
+        }
+        self.laws.retain(|laws| !laws.is_empty());
         self
     }
 
