@@ -1,11 +1,11 @@
 //! The command line, as written; nothing is decided here.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use testwright_harness::{FeatureChoice, Selection};
+use testwright_harness::{FeatureChoice, Places, Selection};
 
 use crate::exit::Usage;
 
@@ -40,6 +40,8 @@ pub enum Command {
     List(ListFlags),
     /// Run one finding again and print its test
     Replay(ReplayFlags),
+    /// What another version does that this one does not, and the other way round
+    Diff(Box<DiffFlags>),
 }
 
 #[derive(Debug, Clone, Args)]
@@ -68,6 +70,7 @@ pub struct SubjectFlags {
 }
 
 #[derive(Debug, Clone, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct GenerateFlags {
     #[command(flatten)]
     pub subject: SubjectFlags,
@@ -107,6 +110,9 @@ pub struct GenerateFlags {
     /// Where to write; a complete package
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Only run the regression suite that is there: exit 1, with the reason for each test, if it does not hold any more
+    #[arg(long, conflicts_with_all = ["resume", "no_write"])]
+    pub check: bool,
     /// Report only, no test files
     #[arg(long)]
     pub no_write: bool,
@@ -139,6 +145,77 @@ pub struct ReplayFlags {
     /// The folder that `generate --out` wrote
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct DiffFlags {
+    #[command(flatten)]
+    pub subject: SubjectFlags,
+    /// The version to compare with: VERSION of the same crate, or NAME@VERSION of one with the same API
+    #[arg(long, value_name = "VERSION")]
+    pub from: String,
+    /// A published version in the place of the package here
+    #[arg(long, value_name = "VERSION", conflicts_with = "krate")]
+    pub to: Option<String>,
+    /// Features of the version to compare with, if they are others
+    #[arg(long, value_name = "FEATURES", value_delimiter = ',')]
+    pub from_features: Vec<String>,
+    /// Time to search, half of it for each version: 60s, 5m, 1h
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
+    pub budget: Duration,
+    /// Sequences to run of each version, instead of a time
+    #[arg(long, value_name = "N", conflicts_with = "budget", value_parser = clap::value_parser!(u64).range(1..))]
+    pub executions: Option<u64>,
+    /// Where chance starts
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Worker processes at once
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub jobs: Option<u16>,
+    /// Compare at most so many tests of each version
+    #[arg(long, value_name = "N", default_value_t = 400)]
+    pub max_tests: u32,
+    /// Where to write; a complete package
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// For people, or as JSON on standard output
+    #[arg(long, value_enum, default_value_t = MessageFormat::Human)]
+    pub message_format: MessageFormat,
+}
+
+impl DiffFlags {
+    /// What is compared with `--from`.
+    pub fn new_selection(&self) -> anyhow::Result<Selection> {
+        let here = self.subject.selection()?;
+        let Some(version) = &self.to else { return Ok(here) };
+        let Selection::Local { features, .. } = &here else { return Ok(here) };
+        let places = Places::for_selection(&here, Path::new("."))?;
+        let name = testwright_harness::locate(&here, &places)?.package;
+        Ok(Selection::Published { name, version: Some(version.clone()), features: features.clone() })
+    }
+
+    /// The other version of the package with this name.
+    pub fn old_selection(&self, package: &str) -> Result<Selection, Usage> {
+        let krate =
+            if self.from.contains('@') { self.from.clone() } else { format!("{package}@{}", self.from) };
+        let features = if self.differs_in_features() {
+            self.from_features.clone()
+        } else {
+            self.subject.features.clone()
+        };
+        let subject = SubjectFlags {
+            package: None,
+            manifest_path: None,
+            krate: Some(krate),
+            features,
+            ..self.subject.clone()
+        };
+        subject.selection()
+    }
+
+    pub fn differs_in_features(&self) -> bool {
+        !self.from_features.is_empty()
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

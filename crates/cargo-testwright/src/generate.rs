@@ -85,7 +85,7 @@ fn choose(bench: &mut Workbench, flags: &GenerateFlags) -> anyhow::Result<()> {
 }
 
 /// The first Ctrl-C ends the search, the second the tool.
-fn catch_interrupts(progress: &Arc<Progress>) {
+pub fn catch_interrupts(progress: &Arc<Progress>) {
     let progress = Arc::clone(progress);
     // It fails only if there is a handler already, which nothing else in this program sets.
     let _ = ctrlc::set_handler(move || {
@@ -129,7 +129,7 @@ fn plan(flags: &GenerateFlags, accepted: BTreeMap<String, String>, campaign_file
 }
 
 /// The campaign, with a line now and then about how it goes.
-fn search(
+pub fn search(
     bench: &mut Workbench,
     plan: Plan,
     progress: &Arc<Progress>,
@@ -164,11 +164,11 @@ fn write(
     Ok((files, output::write_findings(folders, report)?))
 }
 
-fn cores() -> usize {
+pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-fn say(human: bool, line: &str) {
+pub fn say(human: bool, line: &str) {
     if human {
         eprintln!("{line}");
     }

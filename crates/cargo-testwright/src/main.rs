@@ -1,6 +1,8 @@
 //! `cargo testwright`: flags in, exit code out. What happens in between is `testwright-engine`'s.
 
+mod check;
 mod configuration;
+mod diff;
 mod exit;
 mod flags;
 mod generate;
@@ -35,9 +37,11 @@ fn main() -> ExitCode {
     }
     let command = cli.command();
     let result = std::panic::catch_unwind(move || match command {
+        Command::Generate(flags) if flags.check => check::run(&flags),
         Command::Generate(flags) => generate::run(&flags),
         Command::List(flags) => list::run(&flags),
         Command::Replay(flags) => replay::run(&flags),
+        Command::Diff(flags) => diff::run(&flags),
     });
     ExitCode::from(match result {
         Ok(Ok(code)) => code,

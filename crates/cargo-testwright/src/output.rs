@@ -130,9 +130,14 @@ pub fn findings_file(report: &Report) -> String {
     testwright_emit::tidy(&text)
 }
 
+/// Where the regression suite is.
+pub fn suite_path(folders: &Folders) -> PathBuf {
+    folders.package.join(SUITE)
+}
+
 /// Writes the regression suite; one of ours is replaced, any other file stays.
 pub fn write_suite(folders: &Folders, report: &Report, suite: &str) -> anyhow::Result<Option<PathBuf>> {
-    let path = folders.package.join(SUITE);
+    let path = suite_path(folders);
     let existing = std::fs::read(&path).ok();
     if existing.as_ref().is_some_and(|text| !text.starts_with(SUITE_MARK.as_bytes())) {
         eprintln!("warning: {} is not a file of testwright's and stays as it is", path.display());

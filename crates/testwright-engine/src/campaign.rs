@@ -16,7 +16,7 @@ use crate::findings::{self, Found};
 use crate::judge::Tier;
 use crate::saving::{Saver, write_all};
 use crate::search::{Learned, Search, Stage, calls};
-use crate::suite::{Material, Suite};
+use crate::suite::{Material, Single, Suite};
 use crate::unsafe_code::has_unsafe_code;
 use crate::workbench::{Tell, Workbench};
 
@@ -81,6 +81,8 @@ pub struct Outcome {
     pub tests: Vec<String>,
     /// The regression suite as a file; empty if there is none.
     pub suite: String,
+    /// Its tests one by one.
+    pub singles: Vec<Single>,
 }
 
 /// Live figures, for a progress line.
@@ -353,7 +355,7 @@ impl Campaign<'_> {
         if let Some(cover) = &suite.cover {
             crate::cover::fill(&mut report.coverage, cover);
         }
-        Outcome { report, tests, suite: suite.text }
+        Outcome { report, tests, suite: suite.text, singles: suite.singles }
     }
 
     fn api_figures(&self) -> report::ApiFigures {

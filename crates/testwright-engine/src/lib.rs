@@ -5,8 +5,10 @@
 //! compiles and runs the test, [`findings`] goes through all that with each failure.
 
 pub mod campaign;
+pub mod check;
 pub mod confirm;
 pub mod cover;
+pub mod diff;
 pub mod direct;
 pub mod encode;
 pub mod error;

@@ -30,6 +30,16 @@ pub struct Suite {
     pub dropped_unstable: usize,
     /// What the corpus executed of the crate.
     pub cover: Option<Cover>,
+    /// Its tests one by one.
+    pub singles: Vec<Single>,
+}
+
+/// One test of a suite as a file of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Single {
+    /// With its module.
+    pub name: String,
+    pub text: String,
 }
 
 /// Bytes that the sequence of a test may allocate in all.
@@ -240,6 +250,13 @@ impl Material<'_> {
                 suite.tests = kept.len();
                 suite.assertions = file.assertions.iter().sum();
                 suite.text = text;
+                let single = |test| regression_single("One test.", &bench.operations, test, &imports);
+                suite.singles = file
+                    .names
+                    .into_iter()
+                    .zip(&kept)
+                    .map(|(name, test)| Single { name, text: single(test) })
+                    .collect();
                 return Ok(());
             }
             suite.dropped_unstable += failed.len();
@@ -256,7 +273,7 @@ impl Material<'_> {
 }
 
 /// The items of a file without what only a file's head may have.
-fn inner(text: &str) -> String {
+pub(crate) fn inner(text: &str) -> String {
     text.lines()
         .filter(|line| !line.starts_with("//!") && !line.starts_with("#!["))
         .map(|line| format!("{line}\n"))
@@ -271,7 +288,7 @@ fn header(plan: &Plan, bench: &Workbench) -> String {
 }
 
 /// The tests that the output says failed.
-fn failures(output: &str, names: &[String]) -> BTreeSet<usize> {
+pub(crate) fn failures(output: &str, names: &[String]) -> BTreeSet<usize> {
     let failed = output.lines().filter_map(|line| {
         let name = line.strip_prefix("test ")?.split(" ... ").next()?.split(" - should panic").next()?;
         (line.ends_with("FAILED") || !line.ends_with("ok")).then_some(name.trim())
@@ -280,7 +297,7 @@ fn failures(output: &str, names: &[String]) -> BTreeSet<usize> {
 }
 
 /// The tests that the output does not say passed.
-fn unfinished(output: &str, names: &[String]) -> BTreeSet<usize> {
+pub(crate) fn unfinished(output: &str, names: &[String]) -> BTreeSet<usize> {
     let passed: HashSet<&str> = output
         .lines()
         .filter(|line| line.ends_with("ok"))

@@ -1,6 +1,6 @@
 //! Which laws are for which types: each becomes an operation.
 
-use testwright_model::api::ImplDef;
+use testwright_model::api::{ImplDef, Shape, TypeKind};
 use testwright_model::law::{self, Law};
 use testwright_model::operation::{Form, Origin, Take};
 use testwright_model::{GenericArg, Prim, TraitRef, Ty};
@@ -39,6 +39,7 @@ impl Grounder<'_, '_, '_, '_> {
         let by_hand =
             law.written.is_empty() || law.written.iter().any(|path| self.is_written(path, law.overrides, ty));
         by_hand
+            && (!law.sealed || self.is_sealed(ty))
             && law.methods.iter().all(|(name, result)| self.has_method(name, result, ty))
             && law.needs.iter().all(|path| self.implements(path, ty))
     }
@@ -64,6 +65,21 @@ impl Grounder<'_, '_, '_, '_> {
                 !is_binary(path) || trait_.args.first().is_none_or(|arg| itself(def, arg))
             });
             fits && !def.derived && !def.negative && writes(def) && self.world.is_subject_impl(def)
+        })
+    }
+
+    /// Whether no other crate can set a part of a value.
+    fn is_sealed(&self, ty: &Ty) -> bool {
+        let Ty::Adt { path, .. } = ty else { return false };
+        let open = |shape: &Shape| match shape {
+            Shape::Unit => false,
+            Shape::Tuple(parts) => parts.iter().any(Option::is_some),
+            Shape::Named { fields, .. } => !fields.is_empty(),
+        };
+        self.world.type_def(path).is_some_and(|def| match &def.kind {
+            TypeKind::Struct(shape) => !open(shape),
+            TypeKind::Enum(variants) => !variants.iter().any(|variant| open(&variant.shape)),
+            TypeKind::Union => false,
         })
     }
 

@@ -1,7 +1,7 @@
 //! What the arguments of a step are made of: numbers, places in something, values of the library.
 
 use testwright_model::operation::{Operation, Operations};
-use testwright_model::sequence::{Sequence, Step};
+use testwright_model::sequence::{How, Sequence, Step};
 use testwright_model::{GenericArg, Literal, Prim, Ty};
 
 use super::words::PLACES;
@@ -12,6 +12,13 @@ pub(super) fn is_beyond_memory(operations: &Operations, sequence: &Sequence, ste
     args.iter().any(|arg| match &sequence.steps[arg.value.0 as usize] {
         Step::Literal { ty, value: Literal::Int(value) } => {
             *operations.ty(*ty) == Ty::Prim(Prim::Usize) && *value > i128::from(i64::MAX) / 2
+        }
+        // The capacity for `()` is without end.
+        Step::Call { op, .. } => {
+            let maker = operations.get(*op);
+            let name = maker.path.rsplit("::").next().unwrap_or_default();
+            *operations.ty(maker.result) == Ty::Prim(Prim::Usize)
+                && (name.contains("capacity") || name.contains("size"))
         }
         _ => false,
     })
@@ -73,6 +80,14 @@ pub(super) fn has_foreign_index(operations: &Operations, sequence: &Sequence, st
             indices.push(index);
         } else if reached.insert(index) {
             open.extend(sequence.steps[index].uses().iter().map(|value| value.0 as usize));
+            // What changed it since.
+            let changes = |step: &Step| match step {
+                Step::Call { args, .. } => args.iter().any(|arg| {
+                    arg.value.0 as usize == index && matches!(arg.how, How::RefMut | How::ReborrowMut)
+                }),
+                _ => false,
+            };
+            open.extend((index + 1..step).filter(|later| changes(&sequence.steps[*later])));
         }
     }
     indices.into_iter().any(|index| {

@@ -31,6 +31,8 @@ pub struct Law {
     pub written: &'static [&'static str],
     /// Provided methods of the trait of which at least one is overridden: the provided ones keep the law. Empty: it does not matter.
     pub overrides: &'static [&'static str],
+    /// Only for types whose parts nobody else can set: else values may be what the type itself would never make.
+    pub sealed: bool,
     /// Methods by name that the type must have, each `(name, result)`, with `&self` alone.
     pub methods: &'static [(&'static str, &'static str)],
     /// The values that it is about.
@@ -79,6 +81,7 @@ impl Law {
         needs: &[],
         written: &[],
         overrides: &[],
+        sealed: false,
         methods: &[],
         takes: &[],
         code: "",

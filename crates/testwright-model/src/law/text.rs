@@ -11,6 +11,7 @@ pub const LAWS: &[Law] = &[Law {
     blames: ("FromStr", "from_str"),
     needs: &[DISPLAY, FROM_STR, "std::cmp::Eq"],
     written: &[DISPLAY, FROM_STR],
+    sealed: true,
     takes: ONE,
     code: r#"{
         let text = {*0}.to_string();

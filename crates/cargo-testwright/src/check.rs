@@ -1,0 +1,40 @@
+//! `generate --check`: whether the regression suite that is there still holds. Nothing is searched or written.
+
+use std::fmt::Write as _;
+
+use anyhow::Context;
+use testwright_harness::Places;
+
+use crate::exit::Usage;
+use crate::flags::GenerateFlags;
+use crate::output::{self, Folders};
+
+pub fn run(flags: &GenerateFlags) -> anyhow::Result<u8> {
+    let selection = flags.subject.selection()?;
+    let out = flags.out.clone().unwrap_or_else(|| output::default_out(&selection));
+    let places = Places::for_selection(&selection, &out)?;
+    let subject = testwright_harness::locate(&selection, &places)?;
+    let folders = Folders::new(flags.out.as_deref(), &selection, &subject.root, &places.work);
+    let path = output::suite_path(&folders);
+    if !path.exists() {
+        return Err(Usage(format!("there is no {}; `cargo testwright` writes one", path.display())).into());
+    }
+    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let scratch = places.work.join("scratch-check");
+    let checked = testwright_engine::check::check(&subject, &places, &text, &scratch)?;
+    let mut said = String::new();
+    for (name, reason) in &checked.broken {
+        let _ = writeln!(said, "{name}: {reason}");
+    }
+    let _ = match checked.broken.len() {
+        0 => writeln!(said, "all {} tests of {} hold", checked.tests, path.display()),
+        broken => writeln!(
+            said,
+            "\n{broken} of {} tests of {} do not hold any more: mend the crate, or let `cargo testwright` write them anew",
+            checked.tests,
+            path.display()
+        ),
+    };
+    output::print(&said);
+    Ok(u8::from(!checked.broken.is_empty()))
+}
