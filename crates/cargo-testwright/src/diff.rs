@@ -109,6 +109,7 @@ impl Side {
 
     fn search(&mut self, flags: &DiffFlags, progress: &Arc<Progress>, human: bool) -> anyhow::Result<()> {
         generate::say(human, &format!("searching {}", self.name()));
+        progress.start_over();
         let subject = &self.bench.subject;
         let configuration = configuration::read(&subject.root, &subject.workspace_root)?;
         self.bench.heed(&configuration.wishes())?;

@@ -99,6 +99,25 @@ pub struct Progress {
     pub stop: AtomicBool,
 }
 
+impl Progress {
+    /// The figures for another campaign; whether it is to stop stays.
+    pub fn start_over(&self) {
+        let figures = [
+            &self.sequences,
+            &self.calls,
+            &self.illegal,
+            &self.edges,
+            &self.edges_total,
+            &self.restarts,
+            &self.failures,
+            &self.pool,
+        ];
+        for figure in figures {
+            figure.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
 #[derive(Debug)]
 pub struct Campaign<'a> {
     pub bench: &'a mut Workbench,

@@ -1,4 +1,5 @@
-//! `Iterator` and the traits that build on it. Endless iterators are followed for a while only.
+//! `Iterator` and the traits that build on it. Endless iterators are followed for a while only; clones that take from their
+//! source, as those of an iterator behind an `Rc` do, say nothing.
 
 use super::{Law, MOVED};
 
@@ -68,11 +69,12 @@ pub const LAWS: &[Law] = &[
         code: r#"{
             let mut items = {0};
             let all = items.clone().take(1000).count();
+            let shares = items.clone().take(1000).count() != all;
             let mut count = 0;
             while count < 1000 && items.next().is_some() {
                 count += 1 + usize::from(items.next_back().is_some());
             }
-            assert!(all == 1000 || count == all, "both ends of an iterator meet: {all} items from the front, {count} from both ends");
+            assert!(shares || all == 1000 || count == all, "both ends of an iterator meet: {all} items from the front, {count} from both ends");
         }"#,
         says: "both ends of an iterator meet: ",
         source: "std::iter::DoubleEndedIterator: \"both back and forth work on the same range, and do not cross\"",
@@ -88,9 +90,10 @@ pub const LAWS: &[Law] = &[
         code: r#"{
             let items = {0};
             let mut forth: Vec<String> = items.clone().take(1000).map(|item| format!("{item:?}")).collect();
+            let shares = items.clone().take(1000).count() != forth.len();
             let back: Vec<String> = items.rev().take(1000).map(|item| format!("{item:?}")).collect();
             forth.reverse();
-            assert!(forth.len() == 1000 || back == forth, "an iterator gives the same items backwards: {back:?}, not {forth:?}");
+            assert!(shares || forth.len() == 1000 || back == forth, "an iterator gives the same items backwards: {back:?}, not {forth:?}");
         }"#,
         says: "an iterator gives the same items backwards: ",
         source: "std::iter::DoubleEndedIterator: \"items are the same from both ends\"",
@@ -106,11 +109,12 @@ pub const LAWS: &[Law] = &[
         takes: MOVED,
         code: r#"{
             let items = {0};
+            let shares = items.clone().take(1000).count() != items.clone().take(1000).count();
             let mut steps = items.clone();
             for n in 0..8 {
                 let item = format!("{:?}", steps.next());
                 let nth = format!("{:?}", items.clone().nth(n));
-                assert!(nth == item, "`nth` skips what `next` gives: {nth}, not {item}");
+                assert!(shares || nth == item, "`nth` skips what `next` gives: {nth}, not {item}");
                 if item == "None" {
                     break;
                 }
@@ -130,11 +134,12 @@ pub const LAWS: &[Law] = &[
         takes: MOVED,
         code: r#"{
             let items = {0};
+            let shares = items.clone().take(1000).count() != items.clone().take(1000).count();
             let (mut steps, mut number, mut latest) = (items.clone(), 0, None);
             while let Some(item) = steps.next().filter(|_| number < 1000) {
                 (number, latest) = (number + 1, Some(item));
             }
-            if number < 1000 {
+            if number < 1000 && !shares {
                 assert_eq!(items.clone().count(), number, "`count` and `last` agree with `next`");
                 assert_eq!(format!("{:?}", items.last()), format!("{latest:?}"), "`count` and `last` agree with `next`");
             }
