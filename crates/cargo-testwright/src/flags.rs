@@ -151,7 +151,7 @@ pub struct ReplayFlags {
 pub struct DiffFlags {
     #[command(flatten)]
     pub subject: SubjectFlags,
-    /// The version to compare with: VERSION of the same crate, or NAME@VERSION of one with the same API
+    /// What to compare with: VERSION of the same crate, NAME@VERSION of one with the same API, or a folder with a package
     #[arg(long, value_name = "VERSION")]
     pub from: String,
     /// A published version in the place of the package here
@@ -203,10 +203,12 @@ impl DiffFlags {
         } else {
             self.subject.features.clone()
         };
+        let manifest = Path::new(&self.from).join("Cargo.toml");
+        let local = manifest.is_file();
         let subject = SubjectFlags {
-            package: None,
-            manifest_path: None,
-            krate: Some(krate),
+            package: local.then(|| package.to_owned()),
+            manifest_path: local.then_some(manifest),
+            krate: (!local).then_some(krate),
             features,
             ..self.subject.clone()
         };

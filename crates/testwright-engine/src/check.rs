@@ -27,8 +27,7 @@ pub fn check(subject: &Subject, places: &Places, text: &str, scratch: &Path) -> 
         Some(Ok(executable)) => {
             let run = run_test(&executable, TIMEOUT * 6, scratch)?;
             if run.exit != PASSED {
-                let output = format!("{}\n{}", run.stdout, run.stderr);
-                checked.broken = failed(&output);
+                checked.broken = failed(&run.stdout, &run.stderr);
                 if checked.broken.is_empty() {
                     checked.broken.push(("the suite".to_owned(), format!("ends with {:?}", run.exit)));
                 }
@@ -41,27 +40,18 @@ pub fn check(subject: &Subject, places: &Places, text: &str, scratch: &Path) -> 
 }
 
 /// The tests that a run says failed, with the first line of what each said.
-fn failed(output: &str) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    let mut current = "";
-    let mut said = String::new();
-    for line in output.lines() {
-        if let Some(rest) = line.strip_prefix("test ") {
-            let (name, end) = rest.split_once(" ... ").unwrap_or((rest, ""));
-            (current, said) = (name.split(" - should panic").next().unwrap_or(name), String::new());
-            if end == "FAILED" {
-                found.push((current.to_owned(), "fails".to_owned()));
-            }
-        } else if line == "FAILED" && !current.is_empty() {
-            let words =
-                if said.is_empty() { "does not panic any more".to_owned() } else { first_line(&said) };
-            found.push((current.to_owned(), words));
-        } else if !current.is_empty() && said.is_empty() && !line.contains("panicked at ") && !line.is_empty()
-        {
-            line.clone_into(&mut said);
-        }
-    }
-    found
+fn failed(stdout: &str, stderr: &str) -> Vec<(String, String)> {
+    let said = |name: &str| {
+        let head = format!("thread '{name}'");
+        let mut lines =
+            stderr.lines().skip_while(|line| !(line.starts_with(&head) && line.contains("panicked at")));
+        lines.nth(1).map_or_else(|| "does not panic any more".to_owned(), first_line)
+    };
+    let names = stdout.lines().filter_map(|line| {
+        let name = line.strip_prefix("test ")?.strip_suffix(" ... FAILED")?;
+        Some(name.split(" - should panic").next().unwrap_or(name))
+    });
+    names.map(|name| (name.to_owned(), said(name))).collect()
 }
 
 /// The tests that the compiler does not take, with its words.
@@ -106,18 +96,16 @@ mod tests {
 
     #[test]
     fn failing_tests_are_told_with_their_words() {
-        let output = "running 3 tests\n\
+        let stdout = "running 3 tests\n\
             test slab::a ... ok\n\
-            test slab::b ... \n\
-            thread 'slab::b' panicked at x.rs:1:2:\n\
-            assertion failed\n\
-            FAILED\n\
+            test slab::b ... FAILED\n\
             test slab::c - should panic ... FAILED\n\
             \n\
             test result: FAILED. 1 passed; 2 failed\n";
-        let told = failed(output);
+        let stderr = "\nthread 'slab::b' (7) panicked at x.rs:1:2:\nassertion failed\nnote: run with\n";
+        let told = failed(stdout, stderr);
         assert_eq!(told[0], ("slab::b".to_owned(), "assertion failed".to_owned()));
-        assert_eq!(told[1].0, "slab::c");
+        assert_eq!(told[1], ("slab::c".to_owned(), "does not panic any more".to_owned()));
         assert_eq!(told.len(), 2);
     }
 

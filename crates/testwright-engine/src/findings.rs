@@ -259,8 +259,10 @@ fn shorten(
     time: Option<Duration>,
 ) -> Result<Option<Short>, EngineError> {
     let (mut error, mut shown) = (None, None);
-    let hangs = seen.failure.class == "hang";
-    let dies = !matches!(seen.failure.class, "panic" | LEAK) && seen.failure.file.is_empty();
+    // To ask for all memory takes time too.
+    let hangs = matches!(seen.failure.class, "hang" | "out-of-memory");
+    let unwinds = matches!(seen.failure.class, "panic" | LEAK) || seen.failure.class.starts_with("law:");
+    let dies = !unwinds && seen.failure.file.is_empty();
     let chunk_size = if hangs {
         1
     } else if dies {

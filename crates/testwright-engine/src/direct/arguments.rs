@@ -222,7 +222,8 @@ impl<'a> Maker<'a> {
         let param = &self.operations.get(op).params[index];
         let how = self.way(param.take, param.ty, ty)?;
         // Keys that are put in are to be taken out again.
-        let known = if means.rng.random_ratio(1, 3) { draft.known_literal(ty, means) } else { None };
+        let again = !self.is_count(op, index) && means.rng.random_ratio(1, 3);
+        let known = if again { draft.known_literal(ty, means) } else { None };
         let known = known.filter(|known| !means.choice.avoids(op, index, known, means.rng));
         let literal = known.unwrap_or_else(|| self.literal_for(op, index, ty, means));
         notes.classes |= choice::class_bits(index, &literal);
