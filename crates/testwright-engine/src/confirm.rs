@@ -1,7 +1,6 @@
 //! A finding exists only when its printed test, compiled by the user's compiler and run in a process of its own, shows it.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use testwright_emit::{Imports, Placing, Printed};
@@ -13,6 +12,7 @@ use testwright_model::sequence::Sequence;
 
 use crate::EngineError;
 use crate::judge::{Failure, LEAK};
+use crate::share::share;
 
 /// CPU time for one test.
 pub const TIMEOUT: Duration = Duration::from_secs(10);
@@ -121,27 +121,11 @@ impl Confirmer<'_> {
         tries: &[(usize, Try)],
         confirm: Confirm,
     ) -> Result<Vec<(usize, Confirmation)>, EngineError> {
-        let next = AtomicUsize::new(0);
-        let work = |scratch: PathBuf| {
-            let mut done = Vec::new();
-            while let Some((index, tried)) = tries.get(next.fetch_add(1, Ordering::Relaxed)) {
-                done.push((*index, verdict(&candidates[*index], tried, confirm, &scratch)?));
-            }
-            Ok(done)
-        };
         let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-        std::thread::scope(|scope| {
-            let work = &work;
-            let folders = (0..jobs).map(|job| self.scratch.join(format!("confirm-{job}")));
-            let handles: Vec<_> = folders.map(|folder| scope.spawn(move || work(folder))).collect();
-            let mut all = Vec::new();
-            for handle in handles {
-                let done: Result<Vec<_>, EngineError> = handle
-                    .join()
-                    .map_err(|_| EngineError::Internal("a thread that confirms panicked".to_owned()))?;
-                all.extend(done?);
-            }
-            Ok(all)
+        let own = |job: usize| self.scratch.join(format!("confirm-{job}"));
+        share(jobs, tries.len(), own, |scratch, at| {
+            let (index, test) = &tries[at];
+            Ok((*index, verdict(&candidates[*index], test, confirm, scratch)?))
         })
     }
 

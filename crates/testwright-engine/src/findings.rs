@@ -3,7 +3,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use testwright_emit::Imports;
@@ -18,6 +18,7 @@ use crate::confirm::{Candidate, Confirmation, Confirmed, Confirmer, first_line};
 use crate::judge::{Failure, LEAK, Verdict, judge};
 use crate::minimise::{self, Plainest};
 use crate::search::{Seen, calls};
+use crate::share::share;
 use crate::workbench::{Tell, Workbench};
 use crate::{EngineError, encode};
 
@@ -154,7 +155,6 @@ fn shorten_all(
     failures: Vec<Seen>,
     scratch: &Path,
 ) -> Result<Vec<(Seen, Option<Short>)>, EngineError> {
-    let next = AtomicUsize::new(0);
     let plainest = Plainest::of(&bench.operations, &bench.usable);
     let time = match plan.limit {
         Limit::Time(budget) => {
@@ -163,41 +163,24 @@ fn shorten_all(
         }
         Limit::Executions(_) => None,
     };
-    let work = |job: usize| {
-        let mut workers: BTreeMap<Variant, Worker> = BTreeMap::new();
-        let mut done = Vec::new();
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(seen) = failures.get(index) else { return Ok(done) };
-            let variant = quick_of(seen.variant);
-            let worker = match workers.entry(variant) {
-                Entry::Occupied(entry) => entry.into_mut(),
-                Entry::Vacant(entry) => {
-                    let built = bench.harness.build(&variant)?;
-                    let mut order = WorkerPlan::new(built.binary, scratch.join(format!("shorten-{job}")));
-                    order.coverage = false;
-                    order.limits.memory = crate::search::MEMORY;
-                    make_folder(&order.scratch)?;
-                    entry.insert(Worker::start(order)?)
-                }
-            };
-            done.push((index, shorten(&bench.operations, &plainest, seen, worker, time)?));
-        }
-    };
-    let work = &work;
-    let mut all: Vec<(usize, Option<Short>)> = std::thread::scope(|scope| {
-        let handles: Vec<_> = (0..plan.jobs).map(|job| scope.spawn(move || work(job))).collect();
-        let mut all = Vec::new();
-        for handle in handles {
-            let done: Result<Vec<_>, EngineError> = handle
-                .join()
-                .map_err(|_| EngineError::Internal("a thread that shortens panicked".to_owned()))?;
-            all.extend(done?);
-        }
-        Ok::<_, EngineError>(all)
+    let own = |job: usize| (job, BTreeMap::<Variant, Worker>::new());
+    let short = share(plan.jobs, failures.len(), own, |(job, workers), index| {
+        let seen = &failures[index];
+        let variant = quick_of(seen.variant);
+        let worker = match workers.entry(variant) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let built = bench.harness.build(&variant)?;
+                let mut order = WorkerPlan::new(built.binary, scratch.join(format!("shorten-{job}")));
+                order.coverage = false;
+                order.limits.memory = crate::search::MEMORY;
+                make_folder(&order.scratch)?;
+                entry.insert(Worker::start(order)?)
+            }
+        };
+        shorten(&bench.operations, &plainest, seen, worker, time)
     })?;
-    all.sort_by_key(|(index, _)| *index);
-    Ok(failures.into_iter().zip(all).map(|(seen, (_, short))| (seen, short)).collect())
+    Ok(failures.into_iter().zip(short).collect())
 }
 
 /// The build that compiles soonest and shows the same.

@@ -25,6 +25,7 @@ pub mod repair;
 mod saving;
 pub mod search;
 mod seen_before;
+mod share;
 pub mod suite;
 mod unsafe_code;
 pub mod wishes;
