@@ -15,6 +15,11 @@
 //!
 //! [novelty]
 //! Clock = "off"
+//!
+//! [[law]]
+//! type = "Queue"
+//! name = "fits"
+//! holds = "a.len() <= a.capacity()"
 //! ```
 
 use std::collections::BTreeMap;
@@ -23,6 +28,7 @@ use std::path::Path;
 use anyhow::Context;
 use serde::Deserialize;
 use testwright_engine::wishes::Wishes;
+use testwright_model::law::Added;
 use toml::{Table, Value};
 
 /// The whole file; what it may hold besides is for others to read.
@@ -37,6 +43,18 @@ pub struct Configuration {
     factories: BTreeMap<String, Vec<String>>,
     #[serde(default)]
     novelty: BTreeMap<String, Novelty>,
+    #[serde(default)]
+    law: Vec<OwnLaw>,
+}
+
+/// What holds for all values `a`, `b` and `c` of a type.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OwnLaw {
+    #[serde(rename = "type")]
+    ty: String,
+    name: String,
+    holds: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -71,6 +89,28 @@ impl Configuration {
                 .map(|(name, _)| name.clone())
                 .collect(),
         }
+    }
+}
+
+impl Configuration {
+    /// The author's own laws, with where each stands.
+    pub fn laws(&self, root: &Path, workspace: &Path) -> Vec<Added> {
+        let files = [root.join("testwright.toml"), root.join("Cargo.toml"), workspace.join("Cargo.toml")];
+        let texts = files.map(|path| (std::fs::read_to_string(&path).unwrap_or_default(), path));
+        let place = |law: &OwnLaw| {
+            let at = texts.iter().find_map(|(text, path)| {
+                let line = text.lines().position(|line| line.contains(&law.holds))?;
+                Some(format!("{}:{}", path.display(), line + 1))
+            });
+            at.unwrap_or_else(|| "configuration".to_owned())
+        };
+        let added = |law: &OwnLaw| Added {
+            ty: law.ty.clone(),
+            name: law.name.clone(),
+            holds: law.holds.clone(),
+            place: place(law),
+        };
+        self.law.iter().map(added).collect()
     }
 }
 
@@ -119,6 +159,11 @@ fn check(tables: Table) -> anyhow::Result<Configuration> {
     let file: Configuration = tables.try_into()?;
     for (id, reason) in &file.accept {
         anyhow::ensure!(!reason.trim().is_empty(), "finding {id} is accepted without a reason; write one");
+    }
+    for law in &file.law {
+        let good = law.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            && law.name.starts_with(|c: char| c.is_ascii_alphabetic());
+        anyhow::ensure!(good, "`{}` is no name for a law; use letters, digits and underscores", law.name);
     }
     if let (Some(least), Some(most)) = (file.generate.least, file.generate.most) {
         anyhow::ensure!(least <= most, "no number is at least {least} and at most {most}");

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use testwright_emit::report::Report;
 use testwright_engine::campaign::{Limit, Plan, Progress, Sanitizer, Strategy};
-use testwright_engine::{Campaign, EngineError, Outcome, Workbench, prepare};
-use testwright_harness::{Places, Selection};
+use testwright_engine::{Campaign, EngineError, Outcome, Workbench, prepare_with};
+use testwright_harness::{Places, Selection, Subject};
 
 use crate::flags::{self, Deny, GenerateFlags, MessageFormat};
 use crate::output::{self, Folders, ReportFiles};
@@ -33,7 +33,13 @@ pub fn run(flags: &GenerateFlags) -> anyhow::Result<u8> {
     let progress = Arc::new(Progress::default());
     catch_interrupts(&progress);
     let interrupted = || progress.stop.load(Ordering::SeqCst);
-    let mut bench = match prepare(&selection, places, flags.subject.operations as usize, &tell) {
+    // What is wrong with the configuration is said below.
+    let laws = |subject: &Subject| {
+        let read = configuration::read(&subject.root, &subject.workspace_root).ok();
+        Ok(read.map_or_else(Vec::new, |read| read.laws(&subject.root, &subject.workspace_root)))
+    };
+    let operations = flags.subject.operations as usize;
+    let mut bench = match prepare_with(&selection, places, operations, &laws, &tell) {
         Ok(bench) => bench,
         // Cargo hears the same Ctrl-C; what it says then is no news of the crate.
         Err(_) if interrupted() => return Ok(cut_short()),

@@ -26,8 +26,7 @@ fn classes(name: &str, code: i32) -> BTreeSet<String> {
 #[test]
 fn every_law_is_seen_to_be_broken() {
     let found = classes("laws-broken", 1);
-    let missed: Vec<&str> =
-        law::all().map(|(_, law)| law.class).filter(|class| !found.contains(*class)).collect();
+    let missed: Vec<&str> = law::all().map(|law| law.class).filter(|class| !found.contains(*class)).collect();
     assert!(missed.is_empty(), "not found: {missed:?}");
 }
 
@@ -53,4 +52,34 @@ fn a_broken_law_is_shown_by_a_test_of_its_own() {
     let shown = run(plain("cargo", &out).args(["test", "--", "--ignored", "header_hash_agrees_with_eq"]));
     assert_eq!(shown.code, Some(101), "{shown}");
     assert!(shown.stdout.contains("equal values have equal hashes"), "{shown}");
+}
+
+#[test]
+fn laws_of_the_author_are_checked_and_must_compile() {
+    let here = fixture("laws-own", "bounded-stack");
+    let manifest = here.join("Cargo.toml");
+    let write = |holds: &str| {
+        let law = format!("[[law]]\ntype = \"BoundedStack\"\nname = \"small\"\nholds = \"{holds}\"\n");
+        std::fs::write(here.join("testwright.toml"), law).expect("written");
+    };
+    let out = here.with_file_name("out");
+    let out_text = out.to_str().expect("Unicode");
+    let order = ["generate", "--executions", "8000", "--jobs", "1", "--out", out_text, "--manifest-path"];
+    let go = || run(tool(Path::new("/"), &order).arg(&manifest));
+
+    write("a.len() < 2 || b.len() <= b.capacity()");
+    go().expect(1, &[]);
+    let classes = |out: &Path| -> Vec<String> {
+        let report = json(&out.join("report.json"));
+        let findings = report["findings"].as_array().expect("a list");
+        findings.iter().map(|finding| finding["class"].as_str().expect("a text").to_owned()).collect()
+    };
+    assert_eq!(classes(&out), ["index"], "what holds is not reported");
+
+    write("a.len() < 2");
+    go().expect(1, &[]);
+    assert!(classes(&out).contains(&"law:BoundedStack.small".to_owned()));
+
+    write("a.length() < 2");
+    go().expect(2, &["testwright.toml:4", "law `small`", "no method named `length`"]);
 }

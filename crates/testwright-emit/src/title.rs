@@ -37,6 +37,9 @@ pub fn finding_name(operation_path: &str, class: &str, message: &str) -> String 
         let about = owner.into_iter().chain(of_trait).chain([law.title.to_owned()]);
         return about.collect::<Vec<_>>().join("_");
     }
+    if class.starts_with("law:") {
+        return owner.map_or_else(|| format!("keeps_{name}"), |owner| format!("{owner}_keeps_{name}"));
+    }
     let is_empty = message.split(|c: char| !c.is_alphanumeric()).any(|word| word == "empty");
     match owner {
         Some(owner) if is_empty && does == "panics" => format!("{name}_on_empty_{owner}_{does}"),
@@ -320,6 +323,7 @@ mod tests {
     fn broken_laws_are_named_by_what_should_hold() {
         let name = |path: &str, class: &str| finding_name(path, class, "");
         assert_eq!(name("<Seq as Ord>::cmp", "law:Ord.antisymmetric"), "seq_ord_is_antisymmetric");
+        assert_eq!(name("Slab::fits", "law:Slab.fits"), "slab_keeps_fits");
         assert_eq!(name("BitSet::is_empty", "law:len.is_empty"), "bit_set_is_empty_if_its_len_is_0");
     }
 

@@ -21,6 +21,9 @@ pub enum EngineError {
     /// The crate offers nothing that can be called.
     #[error("{0}")]
     Nothing(String),
+    /// What the crate's author wrote down cannot be done.
+    #[error("{0}")]
+    Wish(String),
     #[error("{0}")]
     Internal(String),
     #[error("cannot write {path}")]
@@ -37,6 +40,7 @@ impl EngineError {
             | EngineError::Execute(_)
             | EngineError::Cover(_)
             | EngineError::Write { .. } => 6,
+            EngineError::Wish(_) => 2,
             EngineError::Nothing(_) => 4,
             EngineError::Internal(_) => 70,
         }
@@ -56,6 +60,7 @@ impl EngineError {
             EngineError::Discover(_)
             | EngineError::Execute(_)
             | EngineError::Cover(_)
+            | EngineError::Wish(_)
             | EngineError::Internal(_) => None,
         }
     }

@@ -33,4 +33,4 @@ pub mod workbench;
 
 pub use campaign::{Campaign, Outcome, Plan};
 pub use error::EngineError;
-pub use workbench::{Workbench, prepare};
+pub use workbench::{Workbench, prepare, prepare_with};

@@ -12,6 +12,7 @@ use testwright_harness::{
 };
 use testwright_learn::Dictionary;
 use testwright_model::api::Skipped;
+use testwright_model::law::{Added, Law};
 use testwright_model::operation::{Abilities, Operations};
 use testwright_model::{Api, OpId};
 use testwright_wire::layout::ability;
@@ -102,9 +103,25 @@ pub fn prepare(
     budget: usize,
     tell: Tell<'_>,
 ) -> Result<Workbench, EngineError> {
+    prepare_with(selection, places, budget, &|_| Ok(Vec::new()), tell)
+}
+
+/// The laws that a crate's author added.
+pub type LawsOf<'a> = &'a dyn Fn(&Subject) -> Result<Vec<Added>, EngineError>;
+
+/// Goes down the pipe up to the pruned harness, with laws of the crate's author.
+pub fn prepare_with(
+    selection: &Selection,
+    places: Places,
+    budget: usize,
+    laws: LawsOf<'_>,
+    tell: Tell<'_>,
+) -> Result<Workbench, EngineError> {
     let (subject, api, mut timing) = discover(selection, &places, tell)?;
+    let added: Vec<(Added, &'static Law)> =
+        laws(&subject)?.into_iter().map(|added| (added.clone(), added.law())).collect();
     let start = Instant::now();
-    let mut grounded = testwright_ground::ground(&api, budget);
+    let mut grounded = testwright_ground::ground_with(&api, budget, &added);
     grounded.retain_reachable();
     timing.ground = start.elapsed().as_secs_f64();
     if grounded.callables.iter().all(|callable| callable.operations.is_empty()) {
@@ -137,6 +154,9 @@ pub fn prepare(
         .map(|id| (id, Reason::NoMaker("value that only rejected operations make".to_owned())))
         .collect();
     grounded.reject(&unreachable);
+    for (added, law) in &added {
+        check_law(added, law, &grounded.operations, &usable, &rejected)?;
+    }
     let callables = grounded.callables.iter().map(fact).collect();
     let operations = grounded.operations;
     let dictionary = Dictionary::harvest(&subject.root, &[]);
@@ -154,6 +174,25 @@ pub fn prepare(
         harness,
         timing,
     })
+}
+
+/// A law that no value can be judged by is a mistake of its author's.
+fn check_law(
+    added: &Added,
+    law: &Law,
+    operations: &Operations,
+    usable: &HashSet<OpId>,
+    rejected: &BTreeMap<OpId, Reason>,
+) -> Result<(), EngineError> {
+    let is_it = |id: &OpId| operations.get(*id).law().is_some_and(|own| own.class == law.class);
+    if usable.iter().any(is_it) {
+        return Ok(());
+    }
+    let why = match rejected.iter().find(|(id, _)| is_it(id)) {
+        Some((_, reason)) => reason.to_string(),
+        None => format!("no value of type `{}` is made", added.ty),
+    };
+    Err(EngineError::Wish(format!("{}: law `{}` cannot be used: {why}", added.place, added.name)))
 }
 
 fn fact(callable: &testwright_ground::Callable<'_>) -> CallableFact {

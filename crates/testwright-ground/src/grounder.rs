@@ -9,6 +9,7 @@ mod methods;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use testwright_model::api::{Function, GenericParam, Generics, ImplDef, ParamKind, TypeDef};
+use testwright_model::law::{Added, Law};
 use testwright_model::operation::{Operations, Origin};
 use testwright_model::{Bound, GenericArg, TraitRef, Ty};
 
@@ -51,6 +52,8 @@ pub(crate) struct Grounder<'g, 's, 'w, 'a> {
     blanket_uses: HashMap<*const ImplDef, usize>,
     flavor: usize,
     budget: usize,
+    /// Laws of the crate's author.
+    pub added: &'g [(Added, &'static Law)],
 }
 
 /// Whose operations are being made.
@@ -70,7 +73,12 @@ const FORMS: usize = 6;
 const TYPE_DEPTH: usize = 6;
 
 impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
-    pub fn new(world: &'w World<'a>, chooser: &'g Chooser<'s, 'w, 'a>, budget: usize) -> Self {
+    pub fn new(
+        world: &'w World<'a>,
+        chooser: &'g Chooser<'s, 'w, 'a>,
+        budget: usize,
+        added: &'g [(Added, &'static Law)],
+    ) -> Self {
         let callables = callable::list(world.subject);
         Grounder {
             world,
@@ -88,6 +96,7 @@ impl<'g, 's, 'w, 'a> Grounder<'g, 's, 'w, 'a> {
             done: HashMap::new(),
             flavor: 0,
             budget,
+            added,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Which laws are for which types: each becomes an operation.
 
 use testwright_model::api::{ImplDef, Shape, TypeKind};
-use testwright_model::law::{self, Law};
+use testwright_model::law::{self, Law, LawRef};
 use testwright_model::operation::{Form, Origin, Take};
 use testwright_model::{GenericArg, Prim, TraitRef, Ty};
 
@@ -27,9 +27,14 @@ impl Grounder<'_, '_, '_, '_> {
             .cloned()
             .collect();
         for ty in instances {
-            for (number, law) in law::all() {
+            for law in law::all() {
                 if self.is_for(law, &ty) {
-                    self.law(number, law, &ty);
+                    self.law(law, &ty);
+                }
+            }
+            for (added, law) in self.added {
+                if is_named(&ty, &added.ty) {
+                    self.law(law, &ty);
                 }
             }
         }
@@ -100,7 +105,7 @@ impl Grounder<'_, '_, '_, '_> {
         )
     }
 
-    fn law(&mut self, number: u16, law: &Law, ty: &Ty) {
+    fn law(&mut self, law: &'static Law, ty: &Ty) {
         let named = |grounder: &Self| grounder.chooser.name_regions(ty);
         let params = law
             .takes
@@ -125,7 +130,7 @@ impl Grounder<'_, '_, '_, '_> {
         let full = law.code.replace("{T}", &ty.erased().to_string());
         let _ = self.add(Draft {
             path,
-            origin: Origin::Law(number),
+            origin: Origin::Law(LawRef(law)),
             callable: None,
             signature: Signature::new(params, &Ty::unit(), &[]),
             form: Form { full, ..Form::default() },
@@ -133,6 +138,11 @@ impl Grounder<'_, '_, '_, '_> {
             generation: 0,
         });
     }
+}
+
+/// Whether the type is meant by its name, or by its path with or without the crate's name.
+fn is_named(ty: &Ty, name: &str) -> bool {
+    matches!(ty, Ty::Adt { path, .. } if path == name || path.ends_with(&format!("::{name}")))
 }
 
 /// Whether the trait has another side, which is the type itself if nothing is said.

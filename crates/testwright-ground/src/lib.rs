@@ -22,6 +22,7 @@ mod world;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use testwright_model::law::{Added, Law};
 use testwright_model::operation::Operations;
 use testwright_model::{Api, OpId, Ty};
 
@@ -41,10 +42,15 @@ pub struct Grounded<'a> {
 
 /// Grounds the whole API.
 pub fn ground(api: &Api, budget: usize) -> Grounded<'_> {
+    ground_with(api, budget, &[])
+}
+
+/// Grounds the whole API, with laws of the crate's author.
+pub fn ground_with<'a>(api: &'a Api, budget: usize, added: &[(Added, &'static Law)]) -> Grounded<'a> {
     let world = world::World::new(api, std_model::api());
     let solver = solve::Solver::new(&world);
     let chooser = choose::Chooser::new(&solver);
-    let mut grounder = grounder::Grounder::new(&world, &chooser, budget);
+    let mut grounder = grounder::Grounder::new(&world, &chooser, budget, added);
     grounder.run();
     clear_ambiguous(&mut grounder.operations);
     let (operations, signatures, callables) = (grounder.operations, grounder.signatures, grounder.callables);

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::law::{self, Law};
+use crate::law::{Law, LawRef};
 use crate::ty::Ty;
 
 /// Index into [`Operations::operations`]; the worker uses the same number.
@@ -70,8 +70,8 @@ pub enum Origin {
     Std,
     /// Tuples, arrays, coercions: made by the grounding itself.
     Made,
-    /// A law of std's traits, by its number; see [`crate::law`].
-    Law(u16),
+    /// A law that is checked; see [`crate::law`].
+    Law(LawRef),
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -180,7 +180,7 @@ impl Operation {
     /// The law that the call checks.
     pub fn law(&self) -> Option<&'static Law> {
         match self.origin {
-            Origin::Law(number) => law::get(number),
+            Origin::Law(law) => Some(law.0),
             _ => None,
         }
     }

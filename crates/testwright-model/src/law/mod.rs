@@ -4,6 +4,7 @@
 //! the law's words if it is broken. What the worker runs is what a test prints. Which types a law is for, the grounding finds out;
 //! what a broken one means, the judge says.
 
+mod added;
 mod clone;
 mod eq;
 mod hash;
@@ -14,7 +15,11 @@ mod partial_ord;
 mod size;
 mod text;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::operation::Take;
+
+pub use added::Added;
 
 /// One law of one trait.
 #[derive(Debug)]
@@ -45,7 +50,7 @@ pub struct Law {
     pub source: &'static str,
 }
 
-/// All laws; an operation knows its own by the place here.
+/// The laws of std's traits.
 const ALL: &[&[Law]] = &[
     eq::LAWS,
     hash::LAWS,
@@ -58,19 +63,39 @@ const ALL: &[&[Law]] = &[
     operators::LAWS,
 ];
 
-/// All laws with their numbers.
-pub fn all() -> impl Iterator<Item = (u16, &'static Law)> {
-    (0..).zip(ALL.iter().copied().flatten())
+/// The laws of std's traits.
+pub fn all() -> impl Iterator<Item = &'static Law> {
+    ALL.iter().copied().flatten()
 }
 
-/// The law with this number.
-pub fn get(number: u16) -> Option<&'static Law> {
-    ALL.iter().copied().flatten().nth(usize::from(number))
+/// The law that an operation checks; two are the same if their classes are.
+#[derive(Clone, Copy, Debug)]
+pub struct LawRef(pub &'static Law);
+
+impl PartialEq for LawRef {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.class == other.0.class
+    }
+}
+
+impl Eq for LawRef {}
+
+impl Serialize for LawRef {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.class)
+    }
+}
+
+impl<'de> Deserialize<'de> for LawRef {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let class = String::deserialize(deserializer)?;
+        of_class(&class).map(LawRef).ok_or_else(|| serde::de::Error::custom(format!("no law `{class}`")))
+    }
 }
 
 /// The law whose breach is of this class.
 pub fn of_class(class: &str) -> Option<&'static Law> {
-    ALL.iter().copied().flatten().find(|law| law.class == class)
+    all().find(|law| law.class == class)
 }
 
 impl Law {
@@ -105,13 +130,13 @@ mod tests {
     #[test]
     fn laws_are_told_apart_and_say_what_they_check() {
         let (mut classes, mut titles) = (HashSet::new(), HashSet::new());
-        for (number, law) in all() {
+        for law in all() {
             assert!(classes.insert(law.class), "{} twice", law.class);
             assert!(titles.insert((law.blames.0, law.title)), "{} twice", law.title);
             assert!(law.class.starts_with("law:") && law.class.contains('.'), "{}", law.class);
             assert!(law.code.contains(law.says), "{} panics with other words", law.class);
             assert!(!law.source.is_empty() && !law.takes.is_empty(), "{}", law.class);
-            assert_eq!(get(number).map(|law| law.class), Some(law.class));
+            assert_eq!(of_class(law.class).map(|law| law.says), Some(law.says));
         }
     }
 }
