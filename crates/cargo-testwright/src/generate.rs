@@ -60,6 +60,9 @@ pub fn run(flags: &GenerateFlags) -> anyhow::Result<u8> {
     // What was found is shown even if it cannot be kept.
     if human {
         output::print(&summary(&report));
+        if std::env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true") {
+            output::print(&testwright_emit::exchange::annotations(&report));
+        }
     } else {
         output::print(&format!("{}\n", serde_json::to_string(&report)?));
     }

@@ -107,6 +107,8 @@ pub fn write_report(folders: &Folders, report: &Report) -> anyhow::Result<Report
     let text = serde_json::to_string_pretty(report).context("report")?;
     write(&files.json, &(text + "\n"))?;
     write(&files.page, &testwright_emit::page(report))?;
+    write(&folders.report.join("report.sarif"), &testwright_emit::exchange::sarif(report))?;
+    write(&folders.report.join("report.junit.xml"), &testwright_emit::exchange::junit(report))?;
     Ok(files)
 }
 

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod body;
+pub mod exchange;
 mod literal;
 mod names;
 mod page;
