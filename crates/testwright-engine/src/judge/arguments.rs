@@ -175,7 +175,7 @@ mod tests {
     use super::*;
     use testwright_model::OpId;
     use testwright_model::operation::TypeId;
-    use testwright_model::sequence::{Arg, How, ValueId};
+    use testwright_model::sequence::{Arg, ValueId};
 
     #[test]
     fn who_borrows_is_not_surprised_by_a_conflict() {
@@ -248,5 +248,31 @@ mod tests {
         assert!(foreign(&[call(3, &[1, 2])]));
         assert!(foreign(&[call(2, &[]), call(3, &[0, 3])]));
         assert!(foreign(&[call(3, &[1, 2]), call(3, &[3, 2])]), "of what it was made from");
+        // An index that another call has put into what the step works on.
+        let moved = |how| Step::Call {
+            op: OpId(3),
+            args: vec![Arg { value: ValueId(0), how }, Arg { value: ValueId(3), how: How::Copy }],
+        };
+        assert!(foreign(&[call(2, &[]), moved(How::RefMut), call(1, &[0])]));
+        assert!(!foreign(&[call(2, &[]), moved(How::Ref), call(1, &[0])]));
+    }
+
+    #[test]
+    fn a_capacity_may_be_beyond_memory() {
+        let mut operations = Operations::default();
+        operations.types.push(Ty::Prim(Prim::Usize));
+        operations.operations = ["SmallVec::inline_size", "Queue::len", "SmallVec::insert"]
+            .map(|path| operation(path, &[]))
+            .to_vec();
+        let beyond = |maker| {
+            let arg = Arg { value: ValueId(0), how: How::Copy };
+            let steps = vec![
+                Step::Call { op: OpId(maker), args: Vec::new() },
+                Step::Call { op: OpId(2), args: vec![arg] },
+            ];
+            is_beyond_memory(&operations, &Sequence { steps }, 1)
+        };
+        assert!(beyond(0));
+        assert!(!beyond(1));
     }
 }

@@ -154,6 +154,8 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
     let tier = match tier {
         _ if promises(operation) || class == "index" && asks(operations, operation) => Tier::Bug,
         _ if class == "overflow" && beyond => Tier::UndocumentedPanic,
+        // Whoever calls it has promised to have checked.
+        Tier::Bug if operation.path.ends_with("_unchecked") => Tier::UndocumentedPanic,
         _ if is_made_up(operations, operation, sequence, step, &message) => Tier::UndocumentedPanic,
         _ if speaks_of_place(class, &message) && has_foreign_index(operations, sequence, step) => {
             Tier::UndocumentedPanic
