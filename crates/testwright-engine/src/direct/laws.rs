@@ -67,7 +67,21 @@ impl<'a> Maker<'a> {
         let first = draft.absorb(&offer.entry);
         draft.used.push(Used { ty: param.ty, place, fingerprint: offer.fingerprint });
         let value = ValueId(offer.value.0 + first);
+        // Values of the pool differ in what they show; what they went through may matter too.
+        for _ in 0..means.rng.random_range(0..3) {
+            self.change(draft, means, param.ty, value);
+        }
         draft.ledger.is_alive(value).then_some(Arg { value, how })
+    }
+
+    /// Calls something of the subject with the value, if it is still there.
+    fn change(&self, draft: &mut Draft<'a>, means: &mut Means<'_>, ty: TypeId, value: ValueId) {
+        let Some(op) = self.subject_takers[ty].choose(means.rng) else { return };
+        if draft.ledger.is_alive(value) && means.choice.dares(*op, means.rng) {
+            draft.focus = Some(value);
+            self.call(draft, means, *op, 3);
+            draft.focus = None;
+        }
     }
 
     /// A value that has the history of the one before it, mostly with something done to it since, or with another literal.
@@ -89,13 +103,7 @@ impl<'a> Maker<'a> {
         if change == 0 {
             self.nudge(draft, means, sites);
         } else if change == 1 {
-            let takers = &self.subject_takers[used.ty];
-            let change = takers.choose(means.rng).filter(|change| means.choice.dares(**change, means.rng));
-            if let Some(change) = change {
-                draft.focus = Some(value);
-                self.call(draft, means, *change, 3);
-                draft.focus = None;
-            }
+            self.change(draft, means, used.ty, value);
         }
         draft.ledger.is_alive(value).then_some(Arg { value, how })
     }
