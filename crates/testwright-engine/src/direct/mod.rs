@@ -397,7 +397,7 @@ impl<'a> Maker<'a> {
 
     /// An operation of the subject: of a few drawn ones, that which has been exercised least for what it brought.
     fn pick(&self, means: &mut Means<'_>) -> OpId {
-        let subject = !self.families.is_empty() && (self.others.is_empty() || means.rng.random_bool(0.65));
+        let subject = !self.families.is_empty() && (self.others.is_empty() || means.rng.random_bool(0.85));
         for _ in 0..8 {
             let mut best: Option<OpId> = None;
             let draws = means.rng.random_range(1..=3);
