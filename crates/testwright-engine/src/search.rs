@@ -3,6 +3,7 @@
 //!
 //! Jobs do not share what they learn while they run, so that what one finds does not depend on another's pace.
 
+mod batch;
 mod learning;
 mod looking;
 mod replay;
@@ -37,6 +38,7 @@ use crate::saving::Saver;
 use crate::seen_before::SeenBefore;
 use crate::workbench::Workbench;
 use crate::{EngineError, encode};
+use batch::{Received, Sent, Suspects};
 
 /// A failure as it was first seen.
 #[derive(Clone, Debug)]
@@ -200,6 +202,8 @@ pub struct Search<'a> {
     past: &'a Stored,
     /// Sequences that failed in earlier runs; each build is tried with them.
     recalled: Vec<Proposal>,
+    /// Sequences one of which reached something first; to be found out when the worker is idle.
+    suspects: Vec<Suspects>,
     saver: Option<Saver>,
 }
 
@@ -266,46 +270,87 @@ impl<'a> Search<'a> {
             buffers: Vec::new(),
             past,
             recalled: Vec::new(),
+            suspects: Vec::new(),
             saver,
         })
     }
 
-    /// Batches until the budget is spent or someone says stop.
+    /// Batches until the budget is spent or someone says stop. While the worker has one, the next is proposed and the one before is
+    /// learnt from.
     pub fn run(mut self) -> Result<Learned, EngineError> {
         let timed = matches!(self.plan.limit, Limit::Time(_));
         let mut room = if timed { FIRST_BATCH } else { BATCH };
+        let mut sent: Option<Sent> = None;
         self.replay()?;
-        while let Some(left) = self.left() {
-            self.change_stage()?;
-            let size = if timed { room } else { usize::try_from(left).map_or(BATCH, |left| left.min(BATCH)) };
-            let proposals = self.propose(size);
-            let began = Instant::now();
-            let good = self.run_batch(&proposals, Purpose::Search)?;
-            if timed {
-                let took = began.elapsed();
+        loop {
+            let size = self.left().map(|left| usize::try_from(left).map_or(room, |left| left.min(room)));
+            let proposals = size.map(|size| self.propose(size));
+            let received = match sent.take() {
+                Some(sent) => Some(self.receive(sent)?),
+                None => None,
+            };
+            self.credit_suspects()?;
+            if let Some(took) = received.as_ref().filter(|_| timed).map(|received| received.took) {
                 room = if took > BATCH_TIME { (room / 4).max(1) } else { (room * 2).min(BATCH) };
             }
-            self.batches += 1;
-            if self.batches <= STEADINESS.0 || self.batches.is_multiple_of(STEADINESS.1) {
-                self.compare_with_fresh(&proposals)?;
+            // Some things need an idle worker and all that is known.
+            let settles = self.looks_at_next() || self.next_stage().is_some() || proposals.is_none();
+            if !settles {
+                sent = proposals.map(|proposals| self.send(proposals, Purpose::Search)).transpose()?;
+                if let Some(received) = received {
+                    self.learn_from(received);
+                }
+                continue;
             }
-            if self.batches.is_multiple_of(CLOSE) {
-                self.look_closely(&proposals)?;
+            if let Some(received) = received {
+                self.settle(received)?;
             }
-            self.choose_templates(proposals, good);
-            self.learned.choice.set_strained(self.ticks.1 * SLOW_SHARE > self.ticks.0);
-            self.ticks = (self.ticks.0 / 2, self.ticks.1 / 2);
-            if self.batches.is_multiple_of(FADE) {
-                self.learned.choice.fade();
-            }
-            self.tell();
-            self.save_now_and_then();
+            let Some(proposals) = proposals else { break };
+            self.change_stage()?;
+            sent = Some(self.send(proposals, Purpose::Search)?);
         }
         self.save_all();
         self.learned.distinct = self.pool.distinct();
         self.learned.pool = self.pool.len();
         self.note_edges();
         Ok(self.learned)
+    }
+
+    /// Whether the batch that is learnt from next is looked at more closely.
+    fn looks_at_next(&self) -> bool {
+        let next = self.batches + 1;
+        next <= STEADINESS.0 || next.is_multiple_of(STEADINESS.1) || next.is_multiple_of(CLOSE)
+    }
+
+    /// Learns from a batch and looks at it more closely, with an idle worker.
+    fn settle(&mut self, received: Received) -> Result<(), EngineError> {
+        let next = self.batches + 1;
+        let compares = next <= STEADINESS.0 || next.is_multiple_of(STEADINESS.1);
+        // What is learnt from takes the proposals' code away.
+        let proposals = received.proposals.clone();
+        self.learn_from(received);
+        self.credit_suspects()?;
+        if compares {
+            self.compare_with_fresh(&proposals)?;
+        }
+        if next.is_multiple_of(CLOSE) {
+            self.look_closely(&proposals)?;
+        }
+        Ok(())
+    }
+
+    /// Learns from a batch; nothing here needs the worker.
+    fn learn_from(&mut self, received: Received) {
+        let good = self.learn_batch(&received);
+        self.batches += 1;
+        self.choose_templates(received.proposals, good);
+        self.learned.choice.set_strained(self.ticks.1 * SLOW_SHARE > self.ticks.0);
+        self.ticks = (self.ticks.0 / 2, self.ticks.1 / 2);
+        if self.batches.is_multiple_of(FADE) {
+            self.learned.choice.fade();
+        }
+        self.tell();
+        self.save_now_and_then();
     }
 
     /// Executions that are left of this job's share; `None` if the budget is spent.
@@ -355,13 +400,17 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Goes on with another build when its time has come and it is there.
-    fn change_stage(&mut self) -> Result<(), EngineError> {
+    /// Another build whose time has come, if it is there.
+    fn next_stage(&self) -> Option<usize> {
         let spent = self.spent();
-        let next = (self.stage + 1..self.stages.len())
+        (self.stage + 1..self.stages.len())
             .rev()
-            .find(|next| self.stages[*next].from <= spent && self.stages[*next].get().is_some());
-        let Some(next) = next else { return Ok(()) };
+            .find(|next| self.stages[*next].from <= spent && self.stages[*next].get().is_some())
+    }
+
+    /// Goes on with another build when its time has come and it is there. Nothing may be under way.
+    fn change_stage(&mut self) -> Result<(), EngineError> {
+        let Some(next) = self.next_stage() else { return Ok(()) };
         let Some(binary) = self.stages[next].get() else { return Ok(()) };
         self.note_edges();
         let variant = self.stages[next].variant;
@@ -449,63 +498,6 @@ impl<'a> Search<'a> {
             }
         }
         self.buffers.truncate(2 * BATCH);
-    }
-
-    /// Runs them and learns from it; which of them ran to their end, and are worth going on from.
-    fn run_batch(&mut self, proposals: &[Proposal], purpose: Purpose) -> Result<Vec<bool>, EngineError> {
-        let counts = purpose == Purpose::Search;
-        let (stateful, operations) = (&self.learned.stateful, &self.bench.operations);
-        let isolated = |proposal: &Proposal| {
-            !stateful.is_empty()
-                && direct::calls(operations, &proposal.words).any(|op| stateful.contains(&op))
-        };
-        let (mut fresh, usual): (Vec<usize>, Vec<usize>) =
-            (0..proposals.len()).partition(|index| isolated(&proposals[*index]));
-        let mut good = vec![false; proposals.len()];
-        let mut calls = 0;
-        if counts {
-            fresh.truncate(ISOLATED.max(proposals.len() / 32));
-        }
-        let counted = if counts { (fresh.len() + usual.len()) as u64 } else { 0 };
-        // Numbered as if the jobs took turns, so that a number does not depend on another job's pace.
-        let jobs = if counts { self.plan.jobs as u64 } else { 0 };
-        let mut number = self.past.totals.executions + self.executions * jobs;
-        self.executions += counted;
-        self.progress.sequences.fetch_add(counted, Ordering::Relaxed);
-        for (part, isolated) in [(usual, false), (fresh, true)] {
-            if part.is_empty() {
-                continue;
-            }
-            self.bank.sync(&mut self.worker);
-            let mut batch = Batch::new(0);
-            let places = part;
-            let part: Vec<&Proposal> = places.iter().map(|index| &proposals[*index]).collect();
-            for proposal in &part {
-                proposal.add_to(&mut batch);
-            }
-            let outcome = if isolated { self.worker.run_fresh(&batch)? } else { self.worker.run(&batch)? };
-            let mut window = 0;
-            for (index, (proposal, execution)) in part.iter().zip(&outcome.executions).enumerate() {
-                self.learn(proposal, execution, number);
-                good[places[index]] = completed(execution) && self.may_extend(proposal, execution);
-                number += jobs;
-                calls += u64::from(subject_calls(&self.bench.operations, proposal, execution));
-                if !execution.new_counters().is_empty() {
-                    let alone = index == window || !execution.window();
-                    let range = if alone { index..=index } else { window..=index };
-                    // What ended its worker would only end it again.
-                    let suspects = range.filter(|index| !outcome.executions[*index].died());
-                    let suspects: Vec<(&Proposal, bool)> =
-                        suspects.map(|index| (part[index], good[places[index]])).collect();
-                    self.credit(&suspects, execution.new_counters())?;
-                }
-                if !execution.new_counters().is_empty() || execution.window() {
-                    window = index + 1;
-                }
-            }
-        }
-        self.progress.calls.fetch_add(if counts { calls } else { 0 }, Ordering::Relaxed);
-        Ok(good)
     }
 
     fn tell(&mut self) {

@@ -411,7 +411,7 @@ pub struct Observed {
 }
 
 /// A sequence to run, and what to look at.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Proposal {
     pub shape: Arc<Shape>,
     /// Its code, as in an [`Entry`].

@@ -9,6 +9,7 @@ use testwright_model::operation::Origin;
 use testwright_model::sequence::{Sequence, Step};
 use testwright_wire::record::want;
 
+use super::batch::Suspects;
 use super::{FRACTION, HEAVY, QUICK, SLOW, Search, Seen, TICKS_OF_A_CALL, WASTEFUL, calls, completed};
 use crate::EngineError;
 use crate::campaign::Limit;
@@ -235,51 +236,48 @@ impl Search<'_> {
         }
     }
 
-    /// Finds out which of the suspects reached counters first, and keeps it. Each comes with whether it is worth going on from.
-    pub(super) fn credit(
-        &mut self,
-        suspects: &[(&Proposal, bool)],
-        counters: &[u32],
-    ) -> Result<(), EngineError> {
-        self.learned.last_new = (self.start.elapsed().as_secs_f64(), self.executions);
-        let mut first: Vec<usize> = Vec::new();
-        if suspects.len() == 1 {
-            first.push(0);
-        } else if !suspects.is_empty() {
+    /// Finds out which of the suspects reached counters first, and keeps it. Nothing may be under way.
+    pub(super) fn credit_suspects(&mut self) -> Result<(), EngineError> {
+        for Suspects { sequences, counters } in std::mem::take(&mut self.suspects) {
+            if sequences.is_empty() {
+                continue;
+            }
             // They are run again, as if nobody had reached the counters before.
             let mut batch = Batch::new(want::ZERO | want::SCAN_EACH);
-            for (proposal, _) in suspects {
+            for (proposal, _) in &sequences {
                 proposal.add_to(&mut batch);
             }
-            self.worker.set_seen(counters, false);
+            self.worker.set_seen(&counters, false);
             let outcome = self.worker.run(&batch)?;
-            self.worker.set_seen(counters, true);
-            let reached = |execution: &Execution| !execution.new_counters().is_empty();
-            first.extend(
-                (0..).zip(&outcome.executions).filter(|(_, execution)| reached(execution)).map(|(i, _)| i),
-            );
-        }
-        for index in first {
-            let (proposal, extensible) = suspects[index];
-            let sequence = proposal.sequence(&self.bench.operations, &self.bank);
-            // Whatever it offers is worth going on from, new or not; nothing goes on from a panic,
-            // and whoever goes on from much work pays for it again.
-            for observed in proposal.aim.observed.iter().filter(|_| extensible) {
-                let cost = u64::from(proposal.shape.calls) * TICKS_OF_A_CALL;
-                let offer = Offer::new(proposal.entry(), observed.value, 0, cost);
-                self.pool.offer(observed.ty, offer, &mut self.rng);
-            }
-            for fresh in &proposal.aim.fresh {
-                self.learned.choice.reward(fresh.op, 2.0);
-            }
-            for step in &sequence.steps {
-                if let Step::Literal { value, .. } = step {
-                    self.maker.learn_literal(value);
+            self.worker.set_seen(&counters, true);
+            for ((proposal, extensible), execution) in sequences.iter().zip(&outcome.executions) {
+                if !execution.new_counters().is_empty() {
+                    self.keep_first(proposal, *extensible);
                 }
             }
-            self.learned.corpus.push(sequence);
         }
         Ok(())
+    }
+
+    /// Keeps a sequence that reached something first.
+    pub(super) fn keep_first(&mut self, proposal: &Proposal, extensible: bool) {
+        let sequence = proposal.sequence(&self.bench.operations, &self.bank);
+        // Whatever it offers is worth going on from, new or not; nothing goes on from a panic,
+        // and whoever goes on from much work pays for it again.
+        for observed in proposal.aim.observed.iter().filter(|_| extensible) {
+            let cost = u64::from(proposal.shape.calls) * TICKS_OF_A_CALL;
+            let offer = Offer::new(proposal.entry(), observed.value, 0, cost);
+            self.pool.offer(observed.ty, offer, &mut self.rng);
+        }
+        for fresh in &proposal.aim.fresh {
+            self.learned.choice.reward(fresh.op, 2.0);
+        }
+        for step in &sequence.steps {
+            if let Step::Literal { value, .. } = step {
+                self.maker.learn_literal(value);
+            }
+        }
+        self.learned.corpus.push(sequence);
     }
 }
 

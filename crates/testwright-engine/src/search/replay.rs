@@ -8,7 +8,7 @@ use testwright_model::sequence::{Sequence, Step, ValueId};
 use testwright_model::{Literal, Prim, Ty};
 use testwright_store::Kept;
 
-use super::{BATCH, Purpose, Search};
+use super::{BATCH, Search};
 use crate::EngineError;
 use crate::direct;
 use crate::direct::draft::{Draft, Proposal};
@@ -36,7 +36,7 @@ impl Search<'_> {
             }
             let proposals: Vec<Proposal> =
                 part.iter().filter_map(|(sequence, values)| self.retrace(sequence, *values)).collect();
-            self.run_batch(&proposals, Purpose::Replay)?;
+            let proposals = self.run_again(proposals)?;
             self.compare_with_fresh(&proposals)?;
             self.tell();
         }
@@ -50,7 +50,7 @@ impl Search<'_> {
         let recalled = std::mem::take(&mut self.recalled);
         let last_new = self.learned.last_new;
         for part in recalled.chunks(BATCH) {
-            self.run_batch(part, Purpose::Replay)?;
+            self.run_again(part.to_vec())?;
         }
         self.learned.last_new = last_new;
         self.recalled = recalled;
