@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use testwright_model::operation::{Operations, TypeId};
-use testwright_model::sequence::{How, Sequence, Step, ValueId};
+use testwright_model::sequence::{Sequence, Step, ValueId};
 use testwright_model::{Literal, OpId};
 
 use crate::repair::repair;
@@ -71,7 +71,7 @@ fn changes(step: &Step, value: usize) -> bool {
     match step {
         Step::Call { args, .. } => args
             .iter()
-            .any(|arg| arg.value.0 as usize == value && matches!(arg.how, How::RefMut | How::ReborrowMut)),
+            .any(|arg| arg.value.0 as usize == value && arg.how.is_mut()),
         Step::Drop(ended) | Step::Forget(ended) => ended.0 as usize == value,
         _ => false,
     }

@@ -66,6 +66,13 @@ pub enum How {
     ReborrowMut,
 }
 
+impl How {
+    /// Whether the callee may change the value and give it back.
+    pub fn is_mut(self) -> bool {
+        matches!(self, How::RefMut | How::ReborrowMut)
+    }
+}
+
 /// A value written out.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Literal {

@@ -311,5 +311,5 @@ impl<'a> Maker<'a> {
 }
 
 fn is_exclusive(how: How) -> bool {
-    matches!(how, How::Move | How::RefMut | How::ReborrowMut)
+    how == How::Move || how.is_mut()
 }

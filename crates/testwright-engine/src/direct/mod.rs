@@ -21,7 +21,7 @@ use testwright_ground::reach::is_literal;
 use testwright_learn::Dictionary;
 use testwright_model::ledger::State;
 use testwright_model::operation::{Operations, Origin, TypeId};
-use testwright_model::sequence::{Arg, Sequence, ValueId};
+use testwright_model::sequence::{Arg, How, Sequence, ValueId};
 use testwright_model::{Literal, OpId, Ty};
 
 use bank::Bank;
@@ -441,9 +441,14 @@ impl<'a> Maker<'a> {
     }
 
     /// Repeats the last new calls, if one is of the subject: with the same arguments where they are still there, else with others.
+    /// Mostly one that changes something: a hundred values that are made alike bring no more than one.
     fn repeat(&self, draft: &mut Draft<'a>, means: &mut Means<'_>) {
-        let is_subject = |call: &Fresh| self.operations.get(call.op).is_subject();
-        let Some(back) = draft.fresh.iter().rev().take(3).position(is_subject) else { return };
+        let changes = means.rng.random_ratio(7, 8);
+        let fits = |call: &Fresh| {
+            let mut ways = draft.args(call).iter().map(|arg| arg.how);
+            self.operations.get(call.op).is_subject() && (!changes || ways.any(How::is_mut))
+        };
+        let Some(back) = draft.fresh.iter().rev().take(3).position(fits) else { return };
         let span = means.rng.random_range(back + 1..=3).min(draft.fresh.len());
         let times = means.rng.random_range(1..=REPEATS);
         for _ in 0..times {

@@ -1,7 +1,7 @@
 //! What the arguments of a step are made of: numbers, places in something, values of the library.
 
 use testwright_model::operation::{Operation, Operations};
-use testwright_model::sequence::{How, Sequence, Step};
+use testwright_model::sequence::{Sequence, Step};
 use testwright_model::{GenericArg, Literal, Prim, Ty};
 
 use super::words::PLACES;
@@ -83,7 +83,7 @@ pub(super) fn has_foreign_index(operations: &Operations, sequence: &Sequence, st
             // What changed it since.
             let changes = |step: &Step| match step {
                 Step::Call { args, .. } => args.iter().any(|arg| {
-                    arg.value.0 as usize == index && matches!(arg.how, How::RefMut | How::ReborrowMut)
+                    arg.value.0 as usize == index && arg.how.is_mut()
                 }),
                 _ => false,
             };
