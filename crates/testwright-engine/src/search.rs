@@ -8,7 +8,7 @@ mod learning;
 mod looking;
 mod replay;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
@@ -24,6 +24,7 @@ use testwright_model::ledger::State;
 use testwright_model::operation::Operations;
 use testwright_model::sequence::{Sequence, Step};
 use testwright_store::Stored;
+use testwright_wire::layout::SLOTS;
 use testwright_wire::record::want;
 
 use crate::campaign::{Limit, Plan, Progress, Strategy};
@@ -275,39 +276,41 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Batches until the budget is spent or someone says stop. While the worker has one, the next is proposed and the one before is
-    /// learnt from.
+    /// Batches until the budget is spent or someone says stop. The worker has two of them, and while it is busy the next is proposed
+    /// and the one before is learnt from.
     pub fn run(mut self) -> Result<Learned, EngineError> {
         let timed = matches!(self.plan.limit, Limit::Time(_));
         let mut room = if timed { FIRST_BATCH } else { BATCH };
-        let mut sent: Option<Sent> = None;
+        let mut under_way: VecDeque<Sent> = VecDeque::new();
         self.replay()?;
         loop {
             let size = self.left().map(|left| usize::try_from(left).map_or(room, |left| left.min(room)));
             let proposals = size.map(|size| self.propose(size));
-            let received = match sent.take() {
-                Some(sent) => Some(self.receive(sent)?),
-                None => None,
-            };
-            self.credit_suspects()?;
-            if let Some(took) = received.as_ref().filter(|_| timed).map(|received| received.took) {
+            // Some things need an idle worker and all that is known.
+            let settles = proposals.as_ref().is_none_or(|proposals| self.runs_alone(proposals))
+                || self.looks_at_next()
+                || !self.suspects.is_empty()
+                || self.next_stage().is_some();
+            let most = if settles { 0 } else { SLOTS - 1 };
+            let mut received = Vec::new();
+            while under_way.len() > most {
+                received.extend(under_way.pop_front().map(|sent| self.receive(sent)).transpose()?);
+            }
+            if let Some(took) = received.last().filter(|_| timed).map(|received| received.took) {
                 room = if took > BATCH_TIME { (room / 4).max(1) } else { (room * 2).min(BATCH) };
             }
-            // Some things need an idle worker and all that is known.
-            let settles = self.looks_at_next() || self.next_stage().is_some() || proposals.is_none();
-            if !settles {
-                sent = proposals.map(|proposals| self.send(proposals, Purpose::Search)).transpose()?;
-                if let Some(received) = received {
-                    self.learn_from(received);
+            if settles {
+                for received in received.drain(..) {
+                    self.settle(received)?;
                 }
-                continue;
-            }
-            if let Some(received) = received {
-                self.settle(received)?;
+                self.credit_suspects()?;
+                self.change_stage()?;
             }
             let Some(proposals) = proposals else { break };
-            self.change_stage()?;
-            sent = Some(self.send(proposals, Purpose::Search)?);
+            under_way.push_back(self.send(proposals, Purpose::Search)?);
+            for received in received {
+                self.learn_from(received);
+            }
         }
         self.save_all();
         self.learned.distinct = self.pool.distinct();
@@ -329,7 +332,6 @@ impl<'a> Search<'a> {
         // What is learnt from takes the proposals' code away.
         let proposals = received.proposals.clone();
         self.learn_from(received);
-        self.credit_suspects()?;
         if compares {
             self.compare_with_fresh(&proposals)?;
         }

@@ -1,6 +1,6 @@
 //! Batches on their way: sent to the worker, received, learnt from, each at its own time.
 //!
-//! `send` and `credit_suspects` need an idle worker, `learn_batch` needs none, so that it can run beside the next batch.
+//! `learn_batch` needs no worker, so that it can run beside the next batch.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -52,16 +52,22 @@ pub(super) struct Suspects {
 }
 
 impl Search<'_> {
-    /// Lets the worker begin with a batch; nothing may be under way.
+    /// Whether some of them need a process of their own, and so an idle worker.
+    pub(super) fn runs_alone(&self, proposals: &[Proposal]) -> bool {
+        proposals.iter().any(|proposal| self.is_stateful(proposal))
+    }
+
+    /// Whether it calls something whose results depend on what ran before.
+    fn is_stateful(&self, proposal: &Proposal) -> bool {
+        let (stateful, operations) = (&self.learned.stateful, &self.bench.operations);
+        !stateful.is_empty() && direct::calls(operations, &proposal.words).any(|op| stateful.contains(&op))
+    }
+
+    /// Hands a batch to the worker; nothing may be under way if some of it run alone.
     pub(super) fn send(&mut self, proposals: Vec<Proposal>, purpose: Purpose) -> Result<Sent, EngineError> {
         let counts = purpose == Purpose::Search;
-        let (stateful, operations) = (&self.learned.stateful, &self.bench.operations);
-        let isolated = |proposal: &Proposal| {
-            !stateful.is_empty()
-                && direct::calls(operations, &proposal.words).any(|op| stateful.contains(&op))
-        };
         let (mut fresh, usual): (Vec<usize>, Vec<usize>) =
-            (0..proposals.len()).partition(|index| isolated(&proposals[*index]));
+            (0..proposals.len()).partition(|index| self.is_stateful(&proposals[*index]));
         if counts {
             fresh.truncate(ISOLATED.max(proposals.len() / 32));
         }
