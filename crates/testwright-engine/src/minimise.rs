@@ -69,9 +69,7 @@ pub fn slice(operations: &Operations, sequence: &Sequence, step: usize) -> Optio
 /// Whether a step may change a value, or ends it.
 fn changes(step: &Step, value: usize) -> bool {
     match step {
-        Step::Call { args, .. } => args
-            .iter()
-            .any(|arg| arg.value.0 as usize == value && arg.how.is_mut()),
+        Step::Call { args, .. } => args.iter().any(|arg| arg.value.0 as usize == value && arg.how.is_mut()),
         Step::Drop(ended) | Step::Forget(ended) => ended.0 as usize == value,
         _ => false,
     }
@@ -352,7 +350,7 @@ mod tests {
     use crate::invented::operation;
     use testwright_model::Ty;
     use testwright_model::operation::Abilities;
-    use testwright_model::sequence::Arg;
+    use testwright_model::sequence::{Arg, How};
 
     /// Calls whose arguments are moved, one after the other: operation and arguments.
     fn sequence(calls: &[(u32, &[u32])]) -> Sequence {

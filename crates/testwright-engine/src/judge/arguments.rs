@@ -82,9 +82,9 @@ pub(super) fn has_foreign_index(operations: &Operations, sequence: &Sequence, st
             open.extend(sequence.steps[index].uses().iter().map(|value| value.0 as usize));
             // What changed it since.
             let changes = |step: &Step| match step {
-                Step::Call { args, .. } => args.iter().any(|arg| {
-                    arg.value.0 as usize == index && arg.how.is_mut()
-                }),
+                Step::Call { args, .. } => {
+                    args.iter().any(|arg| arg.value.0 as usize == index && arg.how.is_mut())
+                }
                 _ => false,
             };
             open.extend((index + 1..step).filter(|later| changes(&sequence.steps[*later])));
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
     use testwright_model::OpId;
     use testwright_model::operation::TypeId;
-    use testwright_model::sequence::{Arg, ValueId};
+    use testwright_model::sequence::{Arg, How, ValueId};
 
     #[test]
     fn who_borrows_is_not_surprised_by_a_conflict() {
