@@ -239,10 +239,17 @@ impl Choice {
         let (callable, class) = (self.callable(op), class(literal));
         if LARGE.contains(&class)
             && self.wasteful.get(&place(callable, argument, 0)).is_some_and(|from| *from <= class)
-            && rng.random_bool(match AFFORDABLE.contains(&class) {
+            && rng.random_bool(match class {
+                _ if SOME.contains(&class) => {
+                    if self.strained {
+                        0.9
+                    } else {
+                        0.5
+                    }
+                }
                 _ if self.strained => 0.995,
-                true => 0.85,
-                false => 0.98,
+                _ if AFFORDABLE.contains(&class) => 0.85,
+                _ => 0.98,
             })
         {
             return true;
@@ -273,8 +280,10 @@ pub fn computed_bits(argument: usize) -> u64 {
 
 /// Classes of numbers up to 2^19: deep recursion and long loops show there, at a price that can be paid now and then.
 const AFFORDABLE: std::ops::RangeInclusive<u8> = 31..=33;
-/// Classes of numbers from 2^14 on.
-const LARGE: std::ops::RangeInclusive<u8> = 31..=88;
+/// Classes of numbers from 2^10 to 2^13, which take some time where each stands for an element.
+const SOME: std::ops::RangeInclusive<u8> = 29..=30;
+/// Classes of numbers from 2^10 on.
+const LARGE: std::ops::RangeInclusive<u8> = 29..=88;
 
 /// Literals of a class tend to do the same: numbers of one size, texts of one length.
 fn class(literal: &Literal) -> u8 {
