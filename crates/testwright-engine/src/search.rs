@@ -123,7 +123,7 @@ const FIRST_BATCH: usize = 8;
 /// Under a time budget, a batch should not take longer.
 const BATCH_TIME: Duration = Duration::from_millis(250);
 /// So many batches at first, and then one in so many, are compared with runs in fresh processes.
-const STEADINESS: (u64, u64) = (16, 48);
+const STEADINESS: (u64, u64) = (16, 96);
 /// Sequences of a batch that are compared, at most: under a time budget batches start small, and each fresh process is time lost.
 const COMPARED: usize = 3;
 const COMPARED_UNTIMED: usize = 60;
@@ -522,7 +522,7 @@ pub const MEMORY: u64 = 40 << 20;
 
 /// CPU time of a call that is suspected to be endless, under a time budget. Whether it is will be seen when it is shortened and
 /// confirmed, with far more time.
-const HANG: Duration = Duration::from_millis(40);
+const HANG: Duration = Duration::from_millis(25);
 
 /// The same where executions are counted: a call that nearly takes it ends one way today and another way tomorrow, so there
 /// should be none.

@@ -133,7 +133,7 @@ impl Choice {
     /// Whether an operation that ended workers is worth another one: ever more rarely.
     pub fn dares(&self, op: OpId, rng: &mut Xoshiro256PlusPlus) -> bool {
         let deaths = self.deaths[self.callable(op) as usize];
-        deaths < 2 || rng.random_ratio(1, deaths.saturating_mul(deaths).min(4096))
+        deaths < 2 || rng.random_ratio(1, deaths.saturating_pow(3).min(4096))
     }
 
     /// A call completed, or panicked.

@@ -424,7 +424,7 @@ impl<'a> Maker<'a> {
         let mut takers: Option<&Vec<OpId>> = None;
         let mut seen = 0;
         // std's own are a means to an end.
-        let table = if means.rng.random_bool(0.75) { &self.subject_takers } else { &self.takers };
+        let table = if means.rng.random_bool(0.9) { &self.subject_takers } else { &self.takers };
         for (_, ty) in draft.ledger.alive() {
             let candidates = &table[ty];
             if !candidates.is_empty() {
