@@ -9,11 +9,17 @@ use crate::EngineError;
 use crate::campaign::Limit;
 use crate::direct::draft::Proposal;
 
+/// Sequences of a batch that are looked at closely, and the most calls that they have.
+const LOOKED_AT: usize = 32;
+const SHORT: u32 = 30;
+
 impl Search<'_> {
     /// Looks at texts of results: which calls gave `Ok` or `Some`.
     pub(super) fn look_closely(&mut self, proposals: &[Proposal]) -> Result<(), EngineError> {
         let mut batch = Batch::new(want::TEXTS);
-        let chosen: Vec<&Proposal> = proposals.iter().take(48).collect();
+        // Every value that was made is printed: long sequences of large ones would take longer than batches do.
+        let short = proposals.iter().filter(|proposal| proposal.shape.calls <= SHORT);
+        let chosen: Vec<&Proposal> = short.take(LOOKED_AT).collect();
         for proposal in &chosen {
             proposal.add_to(&mut batch);
         }
