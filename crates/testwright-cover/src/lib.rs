@@ -3,6 +3,7 @@
 //! Receives a worker's binary, compiled with `-C instrument-coverage`, the crate's own library file, and how often each counter
 //! was reached; hands on a [`Cover`]. Runs nothing. A [`Map`] is read once for a binary and serves any number of counts.
 
+mod branches;
 mod bytes;
 mod counters;
 mod error;
@@ -13,6 +14,7 @@ mod regions;
 
 use std::collections::BTreeMap;
 
+pub use branches::{Branches, Side, Taken};
 pub use error::CoverError;
 pub use map::Map;
 pub use merge::Package;

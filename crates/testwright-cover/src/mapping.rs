@@ -25,6 +25,16 @@ pub(crate) struct Record {
     pub files: u64,
     pub expressions: Vec<(Term, Term)>,
     pub regions: Vec<Region>,
+    pub branches: Vec<Branch>,
+}
+
+/// A condition, with how often it held and how often it did not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Branch {
+    pub file: usize,
+    pub sides: [Term; 2],
+    pub start: (u32, u32),
+    pub end: (u32, u32),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +96,10 @@ pub(crate) fn records(section: &[u8], into: &mut Vec<Record>) -> Option<()> {
         let (name, length) = (bytes.u64()?, bytes.u32()?);
         let (hash, files) = (bytes.u64()?, bytes.u64()?);
         let mut mapping = Bytes::new(bytes.take(length as usize)?);
-        into.push(record(Record { name, hash, files, expressions: vec![], regions: vec![] }, &mut mapping)?);
+        into.push(record(
+            Record { name, hash, files, expressions: vec![], regions: vec![], branches: vec![] },
+            &mut mapping,
+        )?);
         bytes.align();
     }
     Some(())
@@ -104,38 +117,49 @@ fn record(mut record: Record, bytes: &mut Bytes<'_>) -> Option<Record> {
     for file in files {
         let mut line = 0u32;
         for _ in 0..bytes.count()? {
-            let count = region_count(bytes)?;
+            let kind = kind(bytes)?;
             line = line.checked_add(bytes.place()?)?;
             let [from, lines, to] = [bytes.place()?, bytes.place()?, bytes.place()?];
-            if let (Some(count), 0) = (count, to & GAP) {
-                let (start, end) = ((line, from), (line.checked_add(lines)?, to));
-                record.regions.push(Region { file, count, start, end });
+            let (start, end) = ((line, from), (line.checked_add(lines)?, to));
+            match kind {
+                Kind::Code(count) if to & GAP == 0 => {
+                    record.regions.push(Region { file, count, start, end });
+                }
+                Kind::Branch(sides) => record.branches.push(Branch { file, sides, start, end }),
+                _ => {}
             }
         }
     }
     Some(record)
 }
 
-/// The head of a region; the inner `None` for those that are not code: branches, decisions, what was skipped.
-#[expect(clippy::option_option, reason = "the outer one is the end of the bytes, as everywhere here")]
-fn region_count(bytes: &mut Bytes<'_>) -> Option<Option<Term>> {
+/// The head of a region.
+enum Kind {
+    Code(Term),
+    Branch([Term; 2]),
+    /// A decision of several conditions, what was skipped, an expansion.
+    Other,
+}
+
+fn kind(bytes: &mut Bytes<'_>) -> Option<Kind> {
     let head = bytes.leb()?;
     if head & 0b11 != 0 {
-        return Some(Some(term(head)?));
+        return Some(Kind::Code(term(head)?));
     }
     // Numbers behind the head, by kind; an expansion (bit 2) has none.
     let more = match head >> 3 {
         _ if head & 0b100 != 0 => 0,
-        0 => return Some(Some(Term::Zero)),
+        0 => return Some(Kind::Code(Term::Zero)),
         2 => 0,
-        4 | 5 => 2,
+        4 => return Some(Kind::Branch([term(bytes.leb()?)?, term(bytes.leb()?)?])),
+        5 => 2,
         6 => 5,
         _ => return None,
     };
     for _ in 0..more {
         bytes.leb()?;
     }
-    Some(None)
+    Some(Kind::Other)
 }
 
 fn term(code: u64) -> Option<Term> {
@@ -153,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn regions_that_are_no_code_are_passed_over() {
+    fn regions_and_branches_are_told_apart() {
         let mapping = [
             1, 4, // one file, the fourth
             1, 0b01, 0b101, // counter 0, counter 1
@@ -176,7 +200,9 @@ mod tests {
             region(Term::Zero, (13, 1), (13, 2)),
         ];
         let expressions = vec![(Term::Counter(0), Term::Counter(1))];
-        assert_eq!(found, [Record { name: 7, hash: 1, files: 2, expressions, regions }]);
+        let sides = [Term::Counter(0), Term::Counter(1)];
+        let branches = vec![Branch { file: 4, sides, start: (11, 1), end: (11, 3) }];
+        assert_eq!(found, [Record { name: 7, hash: 1, files: 2, expressions, regions, branches }]);
         assert_eq!(records(&section[..section.len() - 1], &mut found), None, "cut off");
     }
 

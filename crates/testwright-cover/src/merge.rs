@@ -237,7 +237,7 @@ mod tests {
 
     fn record(name: u64, hash: u64, regions: Vec<Region>) -> Record {
         let expressions = vec![(Term::Counter(0), Term::Counter(1)), (Term::Difference(0), Term::Sum(1))];
-        Record { name, hash, files: 5, expressions, regions }
+        Record { name, hash, files: 5, expressions, regions, branches: Vec::new() }
     }
 
     fn package() -> Package {

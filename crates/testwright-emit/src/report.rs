@@ -91,6 +91,34 @@ pub struct Search {
     /// Sequences by how many calls into the crate they have.
     #[serde(default)]
     pub by_length: Vec<LengthFigures>,
+    /// What branch-directed generation met; `null` where it had no time.
+    #[serde(default)]
+    pub branches: Option<Branches>,
+}
+
+/// The branches of the crate's own source, and how the search for their other sides went.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Branches {
+    pub total: usize,
+    pub reached: usize,
+    /// Those that went both ways.
+    pub both: usize,
+    /// Those that had gone one way only when sequences that reach them were edited, and of them those that then went the other way.
+    pub tried: usize,
+    pub flipped: usize,
+    /// Sequences that were run for it.
+    pub executions: u64,
+    pub one_sided: Vec<Frontier>,
+}
+
+/// A branch that went one way only.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Frontier {
+    pub file: String,
+    pub line: u32,
+    /// Whether its condition always held, or never.
+    pub holds: bool,
+    pub tried: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

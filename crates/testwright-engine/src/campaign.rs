@@ -127,6 +127,9 @@ pub struct Campaign<'a> {
 
 /// Under a shorter budget one build is enough.
 const LONG_ENOUGH: Duration = Duration::from_secs(8);
+/// Under a shorter budget, branches are left to chance.
+const TRACED: Duration = Duration::from_secs(30);
+const TRACED_EXECUTIONS: u64 = 100_000;
 /// From this part of the budget on, the search goes on under the sanitizer.
 const SANITIZED_FROM: f64 = 0.6;
 
@@ -166,6 +169,7 @@ impl Campaign<'_> {
             }
             stages.push(stage);
         }
+        let tracing = self.traces().then(|| Stage::pending(Variant::traced(), 0.0));
         let build_s = start.elapsed().as_secs_f64();
         tell(&format!("worker ready after {build_s:.1} s; searching"));
         // The first worker tells about the types; workers of the jobs are started by their own threads.
@@ -174,7 +178,7 @@ impl Campaign<'_> {
         self.progress.sequences.store(past.totals.executions, Ordering::Relaxed);
         self.progress.calls.store(past.totals.calls, Ordering::Relaxed);
         let searching = Instant::now();
-        let learned = self.search(&stages, &scratch, searching, &past, store, tell);
+        let learned = self.search(&stages, tracing.as_ref(), &scratch, searching, &past, store, tell);
         self.bench.harness.want_builds(true);
         let (learned, store) = learned?;
         let searched = searching.elapsed().as_secs_f64();
@@ -212,10 +216,21 @@ impl Campaign<'_> {
         })
     }
 
+    /// Whether there is time for branch-directed generation, which needs a build of its own.
+    fn traces(&self) -> bool {
+        let enough = match self.plan.limit {
+            Limit::Time(limit) => limit >= TRACED,
+            Limit::Executions(executions) => executions >= TRACED_EXECUTIONS,
+        };
+        enough && self.plan.strategy == Strategy::Directed
+    }
+
     /// All jobs to their end, while the builds that are not there yet are made.
+    #[expect(clippy::too_many_arguments, reason = "what all jobs share")]
     fn search(
         &self,
         stages: &[Stage],
+        tracing: Option<&Stage>,
         scratch: &Path,
         searching: Instant,
         past: &Stored,
@@ -229,7 +244,7 @@ impl Campaign<'_> {
             let harness = &self.bench.harness;
             if matches!(self.plan.limit, Limit::Time(_)) {
                 scope.spawn(move || {
-                    for stage in &stages[1..] {
+                    for stage in stages[1..].iter().chain(tracing) {
                         if let Ok(built) = harness.build(&stage.variant) {
                             stage.set(built.binary);
                         }
@@ -242,8 +257,10 @@ impl Campaign<'_> {
                     let saver = writer.is_some().then(|| Saver::new(sender.clone(), job));
                     scope.spawn(move || {
                         let (bench, plan, progress) = (&*campaign.bench, &campaign.plan, campaign.progress);
-                        Search::new(bench, plan, progress, job, scratch, stages, searching, past, saver)?
-                            .run()
+                        Search::new(
+                            bench, plan, progress, job, scratch, stages, tracing, searching, past, saver,
+                        )?
+                        .run()
                     })
                 })
                 .collect();
@@ -341,6 +358,7 @@ impl Campaign<'_> {
                 replayed: learned.replayed.sequences,
                 lost: past.lost + learned.replayed.illegal,
                 by_length: learned.by_length.figures(),
+                branches: learned.branches.report(),
             },
             operations,
             coverage: report::Coverage {
@@ -460,6 +478,7 @@ fn merge(all: Vec<Learned>) -> Learned {
         merged.distinct += learned.distinct;
         merged.pool += learned.pool;
         merged.edges.extend(learned.edges);
+        merged.branches.join(learned.branches);
         // Each by itself: which job is ahead is a matter of chance, its number of executions is not.
         let (seconds, executions) = learned.last_new;
         merged.last_new = (merged.last_new.0.max(seconds), merged.last_new.1.max(executions));

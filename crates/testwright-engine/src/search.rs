@@ -27,6 +27,7 @@ use testwright_store::Stored;
 use testwright_wire::layout::SLOTS;
 use testwright_wire::record::want;
 
+use crate::branch::{Allowance, Figures, Tracer};
 use crate::campaign::{Limit, Plan, Progress, Strategy};
 use crate::direct::bank::Bank;
 use crate::direct::choice::Choice;
@@ -75,6 +76,8 @@ pub struct Learned {
     /// Counters that were reached, of the last build that has any.
     pub edges: Vec<u32>,
     pub replayed: Replayed,
+    /// What branch-directed generation met.
+    pub branches: Figures,
 }
 
 /// What became of the sequences of earlier runs.
@@ -160,6 +163,13 @@ const VARIANTS: f64 = 0.5;
 /// Sequences before the first law is checked: what a plain call reaches is to be reached by one.
 const UNJUDGED: u64 = 2000;
 
+/// From these parts of the budget on, for a while, branches that went one way only are looked at.
+const PHASES: [f64; 2] = [0.5, 0.8];
+/// Sooner if the search is flat.
+const SOONEST: f64 = 0.2;
+/// What such a while may take of the budget.
+const PHASE: f64 = 0.08;
+
 /// Why a batch is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
@@ -205,6 +215,13 @@ pub struct Search<'a> {
     recalled: Vec<Proposal>,
     /// Sequences one of which reached something first; to be found out when the worker is idle.
     suspects: Vec<Suspects>,
+    /// The build for branch-directed generation, if there is to be one.
+    tracing: Option<&'a Stage>,
+    tracer: Option<Tracer<'a>>,
+    /// Phases of it that are over.
+    phases: usize,
+    /// Sequences to run next.
+    wanted: Vec<Proposal>,
     saver: Option<Saver>,
 }
 
@@ -218,6 +235,7 @@ impl<'a> Search<'a> {
         job: usize,
         scratch: &'a Path,
         stages: &'a [Stage],
+        tracing: Option<&'a Stage>,
         start: Instant,
         past: &'a Stored,
         saver: Option<Saver>,
@@ -272,6 +290,10 @@ impl<'a> Search<'a> {
             past,
             recalled: Vec::new(),
             suspects: Vec::new(),
+            tracing,
+            tracer: None,
+            phases: 0,
+            wanted: Vec::new(),
             saver,
         })
     }
@@ -290,7 +312,8 @@ impl<'a> Search<'a> {
             let settles = proposals.as_ref().is_none_or(|proposals| self.runs_alone(proposals))
                 || self.looks_at_next()
                 || !self.suspects.is_empty()
-                || self.next_stage().is_some();
+                || self.next_stage().is_some()
+                || self.is_branch_time();
             let most = if settles { 0 } else { SLOTS - 1 };
             let mut received = Vec::new();
             while under_way.len() > most {
@@ -305,6 +328,9 @@ impl<'a> Search<'a> {
                 }
                 self.credit_suspects()?;
                 self.change_stage()?;
+                if proposals.is_some() && self.is_branch_time() {
+                    self.direct_at_branches();
+                }
             }
             let Some(proposals) = proposals else { break };
             under_way.push_back(self.send(proposals, Purpose::Search)?);
@@ -316,7 +342,70 @@ impl<'a> Search<'a> {
         self.learned.distinct = self.pool.distinct();
         self.learned.pool = self.pool.len();
         self.note_edges();
+        if let Some(mut tracer) = self.tracer {
+            // If that fails, the figures are those of the last phase.
+            let _ = tracer.measure(&self.learned.corpus);
+            self.learned.branches = tracer.figures();
+        }
         Ok(self.learned)
+    }
+
+    /// Whether branches are to be looked at now.
+    fn is_branch_time(&self) -> bool {
+        let (Some(tracing), Some(from)) = (self.tracing, PHASES.get(self.phases)) else { return false };
+        let spent = self.spent();
+        let due = spent >= *from || (self.phases == 0 && spent >= SOONEST && self.is_flat());
+        due && (matches!(self.plan.limit, Limit::Executions(_)) || tracing.get().is_some())
+    }
+
+    /// Looks for the other sides of branches for a while. What goes wrong there ends it, and nothing else.
+    fn direct_at_branches(&mut self) {
+        self.phases += 1;
+        if self.try_branches().is_err() {
+            self.phases = PHASES.len();
+        }
+    }
+
+    fn try_branches(&mut self) -> Result<(), EngineError> {
+        let Some(tracing) = self.tracing else { return Ok(()) };
+        if self.tracer.is_none() {
+            // All jobs come here after the same number of executions, or when the build is there.
+            let binary = match tracing.get() {
+                Some(binary) => binary,
+                None => self.bench.harness.build(&tracing.variant)?.binary,
+            };
+            let scratch = self.scratch.join("traced");
+            let worker = start_worker(&binary, &scratch, self.job, self.plan, tracing.variant)?;
+            self.tracer = Some(Tracer::new(self.bench, &binary, worker)?);
+        }
+        let Some(tracer) = &mut self.tracer else { return Ok(()) };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a number")]
+        #[expect(clippy::cast_precision_loss, reason = "a share")]
+        let allowance = match self.plan.limit {
+            Limit::Time(limit) => {
+                Allowance { until: Some(Instant::now() + limit.mul_f64(PHASE)), executions: u64::MAX }
+            }
+            Limit::Executions(total) => Allowance {
+                until: None,
+                executions: (total.div_ceil(self.plan.jobs as u64) as f64 * PHASE) as u64,
+            },
+        };
+        let before = tracer.executions();
+        let found = tracer.phase(&self.learned.corpus, allowance, &mut self.rng)?;
+        let ran = tracer.executions() - before;
+        self.executions += ran;
+        self.progress.sequences.fetch_add(ran, Ordering::Relaxed);
+        for text in tracer.learned_texts() {
+            if let Ok(text) = str::from_utf8(text) {
+                self.maker.learn_text(text);
+            }
+        }
+        for sequence in &found {
+            let draft = Draft::retrace(&self.bench.operations, sequence, &mut self.bank);
+            self.wanted.extend(draft.map(|mut draft| draft.propose()));
+        }
+        self.learned.corpus.extend(found);
+        Ok(())
     }
 
     /// Whether the batch that is learnt from next is looked at more closely.
@@ -439,7 +528,7 @@ impl<'a> Search<'a> {
     }
 
     fn propose(&mut self, size: usize) -> Vec<Proposal> {
-        let mut proposals = Vec::with_capacity(size);
+        let mut proposals = self.wanted.split_off(self.wanted.len().saturating_sub(size));
         let mut misses = 0;
         while proposals.len() < size && misses < 20 * size {
             let varies = !self.templates.is_empty() && self.rng.random_bool(VARIANTS);

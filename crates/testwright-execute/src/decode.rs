@@ -2,9 +2,9 @@
 //!
 //! The bytes come from a process that runs foreign code, so nothing in them is trusted: what does not fit is [`Corrupt`].
 
-use testwright_wire::record::{self, Section, effect, section, status};
+use testwright_wire::record::{self, Compare, Section, effect, section, status};
 
-use crate::outcome::{Details, EffectFact, EffectKind, Ending, Execution, PanicInfo, Phase};
+use crate::outcome::{Details, EffectFact, EffectKind, Ending, Execution, PanicInfo, Phase, Span};
 
 const HEAD: usize = size_of::<record::Head>();
 
@@ -73,6 +73,8 @@ fn details(bytes: &[u8]) -> Result<(Option<Box<Details>>, Vec<u64>), Corrupt> {
             section::COUNTERS => details.counters = u32s(content),
             section::EFFECTS => details.effects = effects(content),
             section::COUNTS => details.counts = counts(content)?,
+            section::COMPARES => details.compares = compares(content),
+            section::SPANS => details.spans = spans(content)?,
             _ => return Err(Corrupt),
         }
     }
@@ -127,6 +129,27 @@ fn effects(content: &[u8]) -> Vec<EffectFact> {
         }
     };
     content.chunks_exact(size_of::<record::Effect>()).map(of).collect()
+}
+
+fn compares(content: &[u8]) -> Vec<Compare> {
+    let of = |chunk| {
+        let numbers = Numbers(chunk);
+        Compare { site: numbers.u64(0), left: numbers.u64(8), right: numbers.u64(16), width: numbers.u64(24) }
+    };
+    content.chunks_exact(size_of::<Compare>()).map(of).collect()
+}
+
+fn spans(mut content: &[u8]) -> Result<Vec<Span>, Corrupt> {
+    let mut spans = Vec::new();
+    // Fewer than eight bytes can only be padding.
+    while let Some(prefix) = content.get(..8) {
+        let length = usize::try_from(Numbers(prefix).u64(0)).map_err(|_| Corrupt)?;
+        let (left, rest) = content[8..].split_at_checked(length).ok_or(Corrupt)?;
+        let (right, rest) = rest.split_at_checked(length).ok_or(Corrupt)?;
+        spans.push((left.to_vec(), right.to_vec()));
+        content = rest;
+    }
+    Ok(spans)
 }
 
 fn counts(content: &[u8]) -> Result<Vec<(u32, u64)>, Corrupt> {

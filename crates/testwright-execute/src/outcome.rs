@@ -1,6 +1,6 @@
 //! The facts about executions: one small [`Execution`] for each sequence, with a box behind it where there is more to say.
 
-use testwright_wire::record::flag;
+use testwright_wire::record::{Compare, flag};
 
 /// Names a submitted batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -148,7 +148,14 @@ pub struct Details {
     pub effects: Vec<EffectFact>,
     /// How often the counters of `-C instrument-coverage` were reached, by their places in `__llvm_prf_cnts`, ascending.
     pub counts: Vec<(u32, u64)>,
+    /// Numbers that were compared, in the order in which they first were.
+    pub compares: Vec<Compare>,
+    /// Texts that were compared and differ, of equal length.
+    pub spans: Vec<Span>,
 }
+
+/// Two texts of equal length.
+pub type Span = (Vec<u8>, Vec<u8>);
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct PanicInfo {

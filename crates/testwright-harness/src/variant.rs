@@ -22,6 +22,8 @@ pub enum Coverage {
     Edges,
     /// Lines as well, to report them. It costs a third of the worker's speed, because what is counted for them is not inlined.
     Lines,
+    /// Lines, and for each branch which sides were taken and what was compared before it. For some thousands of executions.
+    Branches,
 }
 
 impl Variant {
@@ -39,6 +41,11 @@ impl Variant {
     /// Runs fast, with all checks.
     pub fn fast() -> Variant {
         Variant { opt_level: 1, coverage: Coverage::Edges, ..Variant::quick() }
+    }
+
+    /// Tells about branches and comparisons.
+    pub fn traced() -> Variant {
+        Variant { coverage: Coverage::Branches, ..Variant::quick() }
     }
 
     /// For memory errors that a panic would mask otherwise.
@@ -64,6 +71,7 @@ impl Variant {
             (self.debug_assertions, "debug"),
             (self.coverage == Coverage::Edges, "edges"),
             (self.coverage == Coverage::Lines, "lines"),
+            (self.coverage == Coverage::Branches, "branches"),
             (self.sanitizer, "asan"),
         ] {
             if on {
@@ -83,7 +91,7 @@ impl Variant {
     pub(crate) fn arguments(self) -> Vec<String> {
         // Coverage and sanitizer are the wrapper's doing, which cargo does not see. The number of codegen units is a
         // setting that hardly matters and that it does see, so it keeps the artifacts apart.
-        let units = 16 + self.coverage as u8 + 3 * u8::from(self.sanitizer);
+        let units = 16 + self.coverage as u8 + 4 * u8::from(self.sanitizer);
         [
             format!("opt-level={}", self.opt_level),
             format!("overflow-checks={}", self.overflow_checks),

@@ -35,6 +35,9 @@ const EDGES: [&str; 3] = [
 /// Counters that map to lines. Names stay readable in the binary, where the tool looks functions up.
 const LINES: [&str; 2] = ["-Cinstrument-coverage", "-Cllvm-args=-enable-name-compression=false"];
 
+/// Both sides of each branch, and a call before each comparison.
+const BRANCHES: [&str; 2] = ["-Zcoverage-options=branch", "-Cllvm-args=-sanitizer-coverage-trace-compares"];
+
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Plan {
     /// The subject's package folder, as cargo names it: two versions may share a name, but not a folder.
@@ -116,9 +119,16 @@ impl Plan {
                 if self.coverage != Coverage::Off {
                     args.extend(words(&EDGES));
                 }
-                if self.coverage == Coverage::Lines {
+                if matches!(self.coverage, Coverage::Lines | Coverage::Branches) {
                     args.extend(words(&LINES));
                 }
+                if self.coverage == Coverage::Branches {
+                    args.extend(words(&BRANCHES));
+                    unstable = true;
+                }
+            }
+            if self.coverage == Coverage::Branches {
+                args.extend(words(&["--cfg", "testwright_traced"]));
             }
             if package == WORKER {
                 args.extend(words(&["-Clink-arg=-rdynamic"]));

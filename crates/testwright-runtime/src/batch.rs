@@ -12,7 +12,7 @@ use crate::interpreter::{Interpreter, Outcome};
 use crate::panic::{self, Note};
 use crate::response::{bytes_of, Response};
 use crate::seeds::Seeds;
-use crate::{allocator, death, effects, ledger, steady};
+use crate::{allocator, compares, death, effects, ledger, steady};
 
 /// Wishes for which a sequence starts with all counters at 0.
 const ITS_OWN: u32 = want::ALL_COUNTERS | want::COUNTS;
@@ -110,6 +110,9 @@ impl Batches {
             values: ledger::alive(),
             panics: panic::raised(),
         };
+        if wants & want::COMPARES != 0 {
+            compares::begin();
+        }
         let outcome = self.interpreter.run(steps, wants, |note| write_panic(response, note));
         allocator::check();
         let mut head = Head {
@@ -138,6 +141,12 @@ impl Batches {
         let observed = self.interpreter.observations.observed();
         if !observed.is_empty() {
             response.whole(section::OBSERVED, bytes_of(observed));
+        }
+        if wants & want::COMPARES != 0 {
+            compares::end(|numbers, texts| {
+                response.whole(section::COMPARES, bytes_of(numbers));
+                response.whole(section::SPANS, texts);
+            });
         }
         response.finish(head);
     }

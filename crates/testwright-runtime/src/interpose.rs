@@ -118,6 +118,16 @@ macro_rules! interpose {
                 own::refuse_process(own::VFORK);
                 own::NOT_PERMITTED
             }
+            #[cfg(testwright_traced)]
+            #[no_mangle]
+            unsafe extern "C" fn memcmp(left: *const u8, right: *const u8, length: usize) -> c_int {
+                $crate::compares::texts(left, right, length)
+            }
+            #[cfg(testwright_traced)]
+            #[no_mangle]
+            unsafe extern "C" fn bcmp(left: *const u8, right: *const u8, length: usize) -> c_int {
+                $crate::compares::texts(left, right, length)
+            }
             // SanitizerCoverage announces its counters, which are found by their section.
             #[cfg(not(testwright_asan))]
             #[no_mangle]

@@ -21,6 +21,8 @@ pub mod types;
 mod allocator;
 mod batch;
 mod cells;
+#[doc(hidden)]
+pub mod compares;
 mod coverage;
 mod death;
 mod effects;

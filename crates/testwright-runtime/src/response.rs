@@ -5,7 +5,7 @@ use core::mem::{size_of, size_of_val};
 use core::sync::atomic::Ordering::{Relaxed, Release};
 
 use testwright_wire::layout::SlotHead;
-use testwright_wire::record::{status, Head};
+use testwright_wire::record::{status, Compare, Head};
 
 pub const HEAD: usize = size_of::<Head>();
 
@@ -103,6 +103,7 @@ pub fn bytes_of<T: Number>(numbers: &[T]) -> &[u8] {
 pub trait Number {}
 impl Number for u32 {}
 impl Number for u64 {}
+impl Number for Compare {}
 
 #[cfg(test)]
 mod tests {

@@ -76,6 +76,8 @@ pub mod want {
     pub const COUNTS: u32 = 32;
     /// Set all counters to 0 before the first sequence of the batch, so that none has them from an earlier one.
     pub const ZERO: u32 = 64;
+    /// List what the crate under test compared with what; only in a build that traces comparisons.
+    pub const COMPARES: u32 = 128;
 }
 
 pub mod section {
@@ -98,6 +100,22 @@ pub mod section {
     pub const COUNTS: u32 = 8;
     /// `u64` an OBSERVE step: the fingerprint of its value then, 0 if it has none.
     pub const OBSERVED: u32 = 9;
+    /// [`super::Compare`] records, in the order in which they were first made.
+    pub const COMPARES: u32 = 10;
+    /// `length: u64`, then so many bytes of one side and of the other (not padded): texts that were compared.
+    pub const SPANS: u32 = 11;
+}
+
+/// Two numbers that were compared.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Compare {
+    /// The place in the code, the same in every process of a binary.
+    pub site: u64,
+    pub left: u64,
+    pub right: u64,
+    /// Bytes that a side has: 1, 2, 4 or 8.
+    pub width: u64,
 }
 
 /// Longest `Debug` text that is sent, in bytes.

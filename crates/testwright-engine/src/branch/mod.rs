@@ -1,0 +1,383 @@
+//! Branch-directed generation: sequences that reach a branch but take one side of it only are run again in a build that tells what
+//! was compared, and with other literals until the other side is taken.
+//!
+//! Receives the corpus of a search; hands back sequences that took a side for the first time, or panicked where none did. It runs
+//! what it tries itself, in a worker of its own, because only that build tells about branches and comparisons.
+
+mod edits;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::path::Path;
+use std::time::Instant;
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use testwright_cover::{Branches, Map, Package, Side, Taken};
+use testwright_emit::report;
+use testwright_execute::{Batch, Ending, Execution, Worker};
+use testwright_model::operation::Operations;
+use testwright_model::sequence::Sequence;
+use testwright_wire::record::{Compare, want};
+
+use crate::{EngineError, Workbench, encode};
+use edits::{Edit, Trace};
+
+/// Sequences in a batch: what they compare must have room in one answer.
+const BATCH: usize = 16;
+/// The same where only counts are asked for.
+const MEASURED: usize = 100;
+/// Sequences that are known to reach a branch, as many as are remembered.
+const WITNESSES: usize = 3;
+/// Edits of edits of edits, at most.
+const DEPTH: u32 = 6;
+/// Sequences that came closer to something and wait to be edited, at most.
+const PROMISING: usize = 48;
+/// A longer sequence is no witness: each of its edits costs as much as itself.
+const LONGEST: usize = 150;
+
+/// How much one phase may cost: until then, and so many executions.
+#[derive(Clone, Copy, Debug)]
+pub struct Allowance {
+    pub until: Option<Instant>,
+    pub executions: u64,
+}
+
+/// What became of the branches.
+#[derive(Clone, Debug, Default)]
+pub struct Figures {
+    pub taken: BTreeSet<Side>,
+    /// Branches with a side that nothing had taken, whose witnesses were edited.
+    pub tried: BTreeSet<u32>,
+    /// Of them, those whose other side an edit took.
+    pub flipped: BTreeSet<u32>,
+    /// Where each branch stands; empty if nothing was traced.
+    pub places: BTreeMap<u32, (String, u32)>,
+    pub executions: u64,
+}
+
+impl Figures {
+    /// Adds another job's.
+    pub fn join(&mut self, other: Figures) {
+        self.taken.extend(other.taken);
+        self.tried.extend(other.tried);
+        self.flipped.extend(other.flipped);
+        self.places.extend(other.places);
+        self.executions += other.executions;
+    }
+
+    /// Branches of which one side alone was taken, with whether that is the one where the condition holds.
+    fn frontiers(&self) -> BTreeMap<u32, bool> {
+        let mut sides: BTreeMap<u32, Vec<bool>> = BTreeMap::new();
+        for (branch, side) in &self.taken {
+            sides.entry(*branch).or_default().push(*side);
+        }
+        sides
+            .into_iter()
+            .filter(|(_, taken)| taken.len() == 1)
+            .map(|(branch, taken)| (branch, taken[0]))
+            .collect()
+    }
+
+    /// For the report; `None` if nothing was traced.
+    pub fn report(&self) -> Option<report::Branches> {
+        if self.places.is_empty() {
+            return None;
+        }
+        let frontiers = self.frontiers();
+        let reached: BTreeSet<u32> = self.taken.iter().map(|(branch, _)| *branch).collect();
+        let frontier = |(branch, holds): (&u32, &bool)| {
+            let (file, line) = self.places.get(branch)?.clone();
+            Some(report::Frontier { file, line, holds: *holds, tried: self.tried.contains(branch) })
+        };
+        let mut one_sided: Vec<report::Frontier> = frontiers.iter().filter_map(frontier).collect();
+        one_sided.sort();
+        Some(report::Branches {
+            total: self.places.len(),
+            reached: reached.len(),
+            both: reached.len() - frontiers.len(),
+            tried: self.tried.len(),
+            flipped: self.flipped.len(),
+            executions: self.executions,
+            one_sided,
+        })
+    }
+}
+
+/// A sequence of the corpus that reaches branches.
+#[derive(Debug)]
+struct Witness {
+    sequence: Sequence,
+    reached: Vec<u32>,
+    edited: bool,
+}
+
+#[derive(Debug)]
+pub struct Tracer<'a> {
+    operations: &'a Operations,
+    worker: Worker,
+    branches: Branches,
+    figures: Figures,
+    witnesses: Vec<Witness>,
+    /// Sequences of the corpus that are known.
+    measured: usize,
+    /// Places of comparisons, and which side was larger there.
+    relations: HashSet<(u64, std::cmp::Ordering)>,
+    /// By place: how close the two sides came.
+    closest: HashMap<u64, u64>,
+    spans: BTreeSet<Vec<u8>>,
+    panics: HashSet<(String, u32)>,
+    regions: HashSet<u32>,
+}
+
+impl<'a> Tracer<'a> {
+    pub fn new(bench: &'a Workbench, binary: &Path, worker: Worker) -> Result<Self, EngineError> {
+        let package = Package::new(&bench.subject.root, &bench.places.work);
+        let branches = Map::of_binary(binary)?.branches(&package);
+        let place = |branch: u32| {
+            let place = branches.place(branch);
+            (branch, (place.file.clone(), place.start.0))
+        };
+        let places = (0..u32::try_from(branches.len()).unwrap_or(0)).map(place).collect();
+        Ok(Tracer {
+            operations: &bench.operations,
+            worker,
+            branches,
+            figures: Figures { places, ..Figures::default() },
+            witnesses: Vec::new(),
+            measured: 0,
+            relations: HashSet::new(),
+            closest: HashMap::new(),
+            spans: BTreeSet::new(),
+            panics: HashSet::new(),
+            regions: HashSet::new(),
+        })
+    }
+
+    /// How many sequences it ran.
+    pub fn executions(&self) -> u64 {
+        self.figures.executions
+    }
+
+    pub fn figures(self) -> Figures {
+        self.figures
+    }
+
+    /// Texts that others were compared with: worth trying elsewhere too.
+    pub fn learned_texts(&self) -> impl Iterator<Item = &[u8]> {
+        self.spans.iter().map(Vec::as_slice)
+    }
+
+    /// Edits the witnesses of branches that were taken one way only, as long as it may last. The sequences that brought something.
+    pub fn phase(
+        &mut self,
+        corpus: &[Sequence],
+        allowance: Allowance,
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Result<Vec<Sequence>, EngineError> {
+        let mut found = Vec::new();
+        self.measure(corpus)?;
+        let end = self.figures.executions.saturating_add(allowance.executions);
+        let may_go_on = |figures: &Figures| {
+            figures.executions < end && allowance.until.is_none_or(|until| Instant::now() < until)
+        };
+        while may_go_on(&self.figures) {
+            let Some(next) = self.next_witness() else { break };
+            self.witnesses[next].edited = true;
+            let frontiers = self.figures.frontiers();
+            let reached = &self.witnesses[next].reached;
+            self.figures.tried.extend(reached.iter().filter(|branch| frontiers.contains_key(branch)));
+            let mut open = VecDeque::from([(self.witnesses[next].sequence.clone(), 0)]);
+            while let Some((sequence, depth)) = open.pop_front() {
+                if !may_go_on(&self.figures) {
+                    break;
+                }
+                for promising in self.explore(&sequence, rng, &mut found)? {
+                    if depth < DEPTH && open.len() < PROMISING {
+                        open.push_back((promising, depth + 1));
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Runs what is new in the corpus and notes which branches it reaches.
+    pub fn measure(&mut self, corpus: &[Sequence]) -> Result<(), EngineError> {
+        let fresh: Vec<Sequence> = corpus.iter().skip(self.measured).cloned().collect();
+        self.measured = corpus.len();
+        for part in fresh.chunks(MEASURED) {
+            let executions = self.run(part, want::COUNTS)?;
+            for (sequence, execution) in part.iter().zip(executions) {
+                let taken = self.taken(&execution);
+                self.figures.taken.extend(&taken.sides);
+                self.regions.extend(&taken.regions);
+                self.remember(sequence, &taken);
+            }
+        }
+        Ok(())
+    }
+
+    fn remember(&mut self, sequence: &Sequence, taken: &Taken) {
+        let mut reached: Vec<u32> = taken.sides.iter().map(|(branch, _)| *branch).collect();
+        reached.dedup();
+        if !taken.regions.is_empty() && sequence.len() <= LONGEST {
+            self.witnesses.push(Witness { sequence: sequence.clone(), reached, edited: false });
+        }
+    }
+
+    fn taken(&self, execution: &Execution) -> Taken {
+        execution.details.as_ref().map(|details| self.branches.taken(&details.counts)).unwrap_or_default()
+    }
+
+    /// The shortest witness, not edited yet, of a branch for which few were; then any: what `match` does is no branch to the
+    /// compiler.
+    fn next_witness(&self) -> Option<usize> {
+        let frontiers = self.figures.frontiers();
+        let mut edited: BTreeMap<u32, usize> = BTreeMap::new();
+        for witness in self.witnesses.iter().filter(|witness| witness.edited) {
+            for branch in &witness.reached {
+                *edited.entry(*branch).or_default() += 1;
+            }
+        }
+        let wanted = |witness: &Witness| {
+            let times = |branch: &u32| edited.get(branch).copied().unwrap_or(0);
+            let open = witness.reached.iter().filter(|branch| frontiers.contains_key(branch));
+            open.map(times).min().unwrap_or(WITNESSES).min(WITNESSES)
+        };
+        let open = self.witnesses.iter().enumerate().filter(|(_, witness)| !witness.edited);
+        open.map(|(index, witness)| (wanted(witness), witness.sequence.len(), index))
+            .min()
+            .map(|(_, _, index)| index)
+    }
+
+    /// Edits one sequence in many ways; those that came closer to something.
+    fn explore(
+        &mut self,
+        sequence: &Sequence,
+        rng: &mut Xoshiro256PlusPlus,
+        found: &mut Vec<Sequence>,
+    ) -> Result<Vec<Sequence>, EngineError> {
+        let mut moves: Vec<(usize, i128, Edit)> = Vec::new();
+        for step in edits::literals(sequence) {
+            for by in edits::PROBES {
+                let edit = edits::probe(self.operations, sequence, step, by);
+                moves.extend(edit.map(|edit| (step, by, edit)));
+            }
+        }
+        let own = [sequence.clone()];
+        let changed = moves.iter().map(|(_, _, edit)| edits::edited(sequence, edit));
+        let runs: Vec<Sequence> = own.into_iter().chain(changed).collect();
+        let mut traces = Vec::with_capacity(runs.len());
+        for part in runs.chunks(BATCH) {
+            traces.extend(self.run(part, want::COMPARES)?.into_iter().map(trace_of));
+        }
+        let mut traces = traces.into_iter();
+        let Some(trace) = traces.next() else { return Ok(Vec::new()) };
+        self.note(&trace);
+        let mut probes: HashMap<usize, Vec<(i128, Vec<Compare>)>> = HashMap::new();
+        for ((step, by, edit), moved) in moves.iter().zip(traces) {
+            // A number at the end of its range was moves downwards.
+            let by = if is_larger(sequence, edit) { *by } else { -*by };
+            probes.entry(*step).or_default().push((by, moved.compares));
+        }
+        let edits = edits::edits(self.operations, sequence, &trace, &probes, rng);
+        let edited: Vec<Sequence> = edits.iter().map(|edit| edits::edited(sequence, edit)).collect();
+        let mut promising = Vec::new();
+        for part in edited.chunks(BATCH) {
+            let executions = self.run(part, want::COUNTS | want::COMPARES)?;
+            for (edited, execution) in part.iter().zip(executions) {
+                let taken = self.taken(&execution);
+                let news: Vec<Side> =
+                    taken.sides.iter().filter(|side| !self.figures.taken.contains(side)).copied().collect();
+                let reaches = taken.regions.iter().any(|region| !self.regions.contains(region));
+                let failed = self.is_new_failure(&execution);
+                if !news.is_empty() || reaches || failed {
+                    let tried = &self.figures.tried;
+                    let flips =
+                        news.iter().map(|(branch, _)| *branch).filter(|branch| tried.contains(branch));
+                    self.figures.flipped.extend(flips.collect::<Vec<u32>>());
+                    self.figures.taken.extend(&taken.sides);
+                    self.regions.extend(&taken.regions);
+                    self.remember(edited, &taken);
+                    found.push(edited.clone());
+                }
+                if self.note(&trace_of(execution)) {
+                    promising.push(edited.clone());
+                }
+            }
+        }
+        Ok(promising)
+    }
+
+    /// Whether a run ended in a panic where none was seen, or took its worker with it for the first time there.
+    fn is_new_failure(&mut self, execution: &Execution) -> bool {
+        if execution.ending == Ending::Completed {
+            return false;
+        }
+        let place = execution.panic().map(|panic| (panic.file.clone(), panic.line));
+        let place = place.unwrap_or_else(|| (format!("{:?}", execution.ending), execution.step));
+        self.panics.insert(place)
+    }
+
+    /// Remembers what was compared; whether it went another way than ever before, or came a good deal closer.
+    fn note(&mut self, trace: &Trace) -> bool {
+        let mut news = false;
+        for compare in &trace.compares {
+            news |= self.relations.insert((compare.site, compare.left.cmp(&compare.right)));
+            let now = edits::distance(compare);
+            let closest = self.closest.entry(compare.site).or_insert(now);
+            if now < *closest / 2 {
+                *closest = now;
+                news = true;
+            }
+        }
+        for side in trace.spans.iter().flat_map(|(one, other)| [one, other]) {
+            news |= self.spans.insert(side.clone());
+        }
+        news
+    }
+
+    /// One execution each; those that cannot be expressed have completed without a trace.
+    fn run(&mut self, sequences: &[Sequence], wants: u32) -> Result<Vec<Execution>, EngineError> {
+        let mut batch = Batch::new(wants | want::SCAN_EACH);
+        let mut places = Vec::with_capacity(sequences.len());
+        for sequence in sequences {
+            let fits = encode::append(self.operations, sequence, &mut self.worker, &mut batch);
+            places.push(fits);
+        }
+        self.figures.executions += sequences.len() as u64;
+        let outcome = if batch.is_empty() { Vec::new() } else { self.worker.run(&batch)?.executions };
+        let mut executions = outcome.into_iter();
+        Ok(places.iter().map_while(|fits| if *fits { executions.next() } else { Some(nothing()) }).collect())
+    }
+}
+
+fn trace_of(execution: Execution) -> Trace {
+    let details = execution.details.map(|details| *details).unwrap_or_default();
+    Trace { compares: details.compares, spans: details.spans }
+}
+
+fn is_larger(sequence: &Sequence, edit: &Edit) -> bool {
+    use testwright_model::Literal::Int;
+    use testwright_model::sequence::Step;
+    match (&sequence.steps[edit.0], &edit.1) {
+        (Step::Literal { value: Int(old), .. }, Int(new)) => new > old,
+        _ => true,
+    }
+}
+
+/// An execution that did nothing.
+fn nothing() -> Execution {
+    Execution {
+        ending: Ending::Completed,
+        phase: testwright_execute::Phase::Idle,
+        step: 0,
+        calls: 0,
+        flags: 0,
+        kept_values: 0,
+        kept_bytes: 0,
+        allocated: 0,
+        ticks: 0,
+        observed: Vec::new(),
+        details: None,
+    }
+}
