@@ -164,11 +164,11 @@ const VARIANTS: f64 = 0.5;
 const UNJUDGED: u64 = 2000;
 
 /// From these parts of the budget on, for a while, branches that went one way only are looked at.
-const PHASES: [f64; 2] = [0.5, 0.8];
+const PHASES: [f64; 4] = [0.35, 0.5, 0.65, 0.8];
 /// Sooner if the search is flat.
 const SOONEST: f64 = 0.2;
 /// What such a while may take of the budget.
-const PHASE: f64 = 0.08;
+const PHASE: f64 = 0.05;
 
 /// Why a batch is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

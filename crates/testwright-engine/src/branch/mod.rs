@@ -185,7 +185,7 @@ impl<'a> Tracer<'a> {
             let frontiers = self.figures.frontiers();
             let reached = &self.witnesses[next].reached;
             self.figures.tried.extend(reached.iter().filter(|branch| frontiers.contains_key(branch)));
-            let mut open = VecDeque::from([(self.witnesses[next].sequence.clone(), 0)]);
+            let mut open = VecDeque::from([(edits::split(&self.witnesses[next].sequence), 0)]);
             while let Some((sequence, depth)) = open.pop_front() {
                 if !may_go_on(&self.figures) {
                     break;
@@ -359,10 +359,10 @@ fn trace_of(execution: Execution) -> Trace {
 fn is_larger(sequence: &Sequence, edit: &Edit) -> bool {
     use testwright_model::Literal::Int;
     use testwright_model::sequence::Step;
-    match (&sequence.steps[edit.0], &edit.1) {
+    edit.iter().all(|(step, literal)| match (&sequence.steps[*step], literal) {
         (Step::Literal { value: Int(old), .. }, Int(new)) => new > old,
         _ => true,
-    }
+    })
 }
 
 /// An execution that did nothing.
