@@ -120,6 +120,8 @@ pub struct Pool {
     offered: Vec<u64>,
     len: usize,
     known: QuickSet,
+    /// For each type, how many of its values are known.
+    known_of: Vec<u32>,
     novelty: Novelty,
     /// Types whose values all count as new.
     indifferent: HashSet<TypeId>,
@@ -134,6 +136,8 @@ const FEW: usize = 8;
 const BLIND: u64 = 64;
 /// Fingerprints that are remembered; past that, nothing is new by its fingerprint alone.
 const KNOWN: usize = 3_000_000;
+/// The same of one type, so that numbers and texts, of which there is no end, leave room for the others.
+const KNOWN_OF_TYPE: u32 = 300_000;
 
 impl Pool {
     pub fn new(types: usize, novelty: Novelty) -> Self {
@@ -142,6 +146,7 @@ impl Pool {
             offered: vec![0; types],
             len: 0,
             known: QuickSet::default(),
+            known_of: vec![0; types],
             novelty,
             indifferent: HashSet::new(),
         }
@@ -176,7 +181,9 @@ impl Pool {
         }
         let mixed = fingerprint ^ u64::from(ty.0).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         // Different values are counted even where they do not matter, so that strategies can be compared.
-        let new = self.known.len() < KNOWN && self.known.insert(mixed);
+        let of_type = &mut self.known_of[ty.0 as usize];
+        let new = *of_type < KNOWN_OF_TYPE && self.known.len() < KNOWN && self.known.insert(mixed);
+        *of_type += u32::from(new);
         off || new
     }
 
