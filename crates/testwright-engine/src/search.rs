@@ -22,7 +22,7 @@ use testwright_harness::Variant;
 use testwright_model::OpId;
 use testwright_model::ledger::State;
 use testwright_model::operation::Operations;
-use testwright_model::sequence::{Sequence, Step};
+use testwright_model::sequence::{Sequence, Step, ValueId};
 use testwright_store::Stored;
 use testwright_wire::layout::SLOTS;
 use testwright_wire::record::want;
@@ -402,7 +402,8 @@ impl<'a> Search<'a> {
         }
         for sequence in &found {
             let draft = Draft::retrace(&self.bench.operations, sequence, &mut self.bank);
-            self.wanted.extend(draft.map(|mut draft| draft.propose()));
+            let changed = changed_values(sequence);
+            self.wanted.extend(draft.map(|mut draft| draft.propose_observing(&changed)));
         }
         self.learned.corpus.extend(found);
         Ok(())
@@ -653,6 +654,24 @@ fn subject_calls(operations: &Operations, proposal: &Proposal, execution: &Execu
     } else {
         proposal.shape.subject_calls
     }
+}
+
+/// The values that calls may have changed, then those that they made; the last ones first.
+fn changed_values(sequence: &Sequence) -> Vec<ValueId> {
+    let mut changed = Vec::new();
+    let mut made = Vec::new();
+    for (index, step) in (0..).zip(&sequence.steps) {
+        if let Step::Call { args, .. } = step {
+            changed.extend(args.iter().filter(|arg| arg.how.is_mut()).map(|arg| arg.value));
+            made.push(ValueId(index));
+        }
+    }
+    changed.reverse();
+    made.reverse();
+    changed.extend(made);
+    let mut known = HashSet::new();
+    changed.retain(|value| known.insert(*value));
+    changed
 }
 
 /// The operations that a sequence calls.
