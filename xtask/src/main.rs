@@ -1,8 +1,9 @@
-//! Campaigns and measurements: `cargo xtask survey|legality|throughput|bench|sanitize|containers|strategies`.
+//! Campaigns and measurements: `cargo xtask survey|legality|throughput|bench|sanitize|containers|branches|strategies`.
 //!
 //! Each prints the figures that the documents quote, and exits 1 if its bar is missed.
 
 mod bench;
+mod branches;
 mod containers;
 mod legality;
 mod sanitize;
@@ -74,6 +75,19 @@ enum Command {
         #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
         seeds: u64,
     },
+    /// Branch-directed generation: kinds of conditions that are met, and branches that are made to go the other way
+    Branches {
+        /// Time of each campaign in seconds
+        #[arg(long, default_value_t = 40)]
+        seconds: u64,
+        /// Crates, with their versions
+        #[arg(
+            long,
+            value_delimiter = ',',
+            default_value = "semver@1.0.28,smallvec@1.16.4,indexmap@2.14.2,csv-core@0.1.13,num-bigint@0.5.1"
+        )]
+        crates: Vec<String>,
+    },
     /// The three strategies at equal numbers of sequences: values, lengths, failures, known bugs
     Strategies {
         /// Sequences of each campaign
@@ -115,6 +129,7 @@ fn main() -> ExitCode {
             let extent = executions.map_or(Extent::Budget(budget), Extent::Executions);
             containers::run(&extent, seeds)
         }
+        Command::Branches { seconds, crates } => branches::run(seconds, &crates),
         Command::Strategies { executions, seeds, only } => strategies::run(executions, seeds, &only),
     };
     match result {

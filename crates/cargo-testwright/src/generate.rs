@@ -285,6 +285,13 @@ fn summary(report: &Report) -> String {
             report.search.last_new_s, report.search.seconds
         );
     }
+    if let Some(branches) = &report.search.branches {
+        let _ = writeln!(
+            text,
+            "{} of {} branches went both ways; of {} that went one way only, {} were made to go the other",
+            branches.both, branches.total, branches.tried, branches.flipped
+        );
+    }
     text
 }
 

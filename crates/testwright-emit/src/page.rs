@@ -38,7 +38,7 @@ pub fn page(report: &Report) -> String {
     out.push_str(CONTENTS);
     out.push_str("<main>\n");
     out.push_str(&findings::findings(report));
-    out.push_str(&figures::coverage(&report.coverage));
+    out.push_str(&figures::coverage(report));
     out.push_str(&figures::search(report));
     out.push_str(&tables::operations(&report.operations));
     out.push_str(&tables::dismissed(&report.dismissed));

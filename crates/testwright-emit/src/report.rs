@@ -94,6 +94,19 @@ pub struct Search {
     /// What branch-directed generation met; `null` where it had no time.
     #[serde(default)]
     pub branches: Option<Branches>,
+    /// How the first job came along, at most some hundred points.
+    #[serde(default)]
+    pub curve: Vec<CurvePoint>,
+}
+
+/// Where a search stood after so many of its sequences.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CurvePoint {
+    pub executions: u64,
+    /// Sequences that reached something first.
+    pub reached: usize,
+    /// Failures that were seen, before any was confirmed.
+    pub failures: usize,
 }
 
 /// The branches of the crate's own source, and how the search for their other sides went.

@@ -359,6 +359,7 @@ impl Campaign<'_> {
                 lost: past.lost + learned.replayed.illegal,
                 by_length: learned.by_length.figures(),
                 branches: learned.branches.report(),
+                curve: learned.curve.points(),
             },
             operations,
             coverage: report::Coverage {

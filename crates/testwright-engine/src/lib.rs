@@ -9,6 +9,7 @@ pub mod campaign;
 pub mod check;
 pub mod confirm;
 pub mod cover;
+mod curve;
 pub mod diff;
 pub mod direct;
 pub mod encode;

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use testwright_emit::report::CurvePoint;
 use testwright_execute::{Batch, Ending, Execution, Phase, Worker, WorkerPlan};
 use testwright_harness::Variant;
 use testwright_model::OpId;
@@ -29,6 +30,7 @@ use testwright_wire::record::want;
 
 use crate::branch::{Allowance, Figures, Tracer};
 use crate::campaign::{Limit, Plan, Progress, Strategy};
+use crate::curve::Curve;
 use crate::direct::bank::Bank;
 use crate::direct::choice::Choice;
 use crate::direct::draft::{Draft, Proposal};
@@ -78,6 +80,7 @@ pub struct Learned {
     pub replayed: Replayed,
     /// What branch-directed generation met.
     pub branches: Figures,
+    pub curve: Curve,
 }
 
 /// What became of the sequences of earlier runs.
@@ -593,6 +596,8 @@ impl<'a> Search<'a> {
     }
 
     fn tell(&mut self) {
+        let (reached, failures) = (self.learned.corpus.len(), self.learned.failures.len());
+        self.learned.curve.add(CurvePoint { executions: self.executions, reached, failures });
         let now = self.worker.statistics().restarts;
         self.progress.restarts.fetch_add(now.saturating_sub(self.restarts), Ordering::Relaxed);
         self.restarts = now;

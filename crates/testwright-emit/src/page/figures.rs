@@ -1,13 +1,15 @@
 //! Figures as bars and short lists: what was executed, and how the search went.
 
-use super::markup::{bar, number, percent, seconds};
-use crate::report::{Coverage, Report};
+use super::markup::{bar, count, number, percent, seconds, text};
+use crate::report::{Branches, Coverage, CurvePoint, Report};
 
-pub fn coverage(coverage: &Coverage) -> String {
+pub fn coverage(report: &Report) -> String {
+    let (coverage, branches) = (&report.coverage, report.search.branches.as_ref());
     let edges = (coverage.edges_total > 0).then_some((coverage.edges_hit, coverage.edges_total));
     let rows = [
         ("Functions", coverage.functions_hit.zip(coverage.functions_total)),
         ("Lines", coverage.lines_hit.zip(coverage.lines_total)),
+        ("Branches both ways", branches.map(|branches| (branches.both as u64, branches.total as u64))),
         ("Edges", edges),
     ];
     let mut out = "<section id=\"coverage\" aria-labelledby=\"coverage-h\">\n<h2 id=\"coverage-h\">Coverage</h2>\n<dl class=\"bars\">\n".to_owned();
@@ -24,7 +26,70 @@ pub fn coverage(coverage: &Coverage) -> String {
         };
         out.push_str(&format!("<div><dt>{what}</dt><dd>{value}</dd></div>\n"));
     }
-    out + "</dl>\n</section>\n"
+    out.push_str("</dl>\n");
+    out.push_str(&files(coverage));
+    out.push_str(&branches.map(one_sided).unwrap_or_default());
+    out + "</section>\n"
+}
+
+/// What was executed of each file, and which lines were not.
+fn files(coverage: &Coverage) -> String {
+    if coverage.files.is_empty() {
+        return String::new();
+    }
+    let mut out = format!(
+        "<details><summary>{}</summary>\n<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr><th scope=\"col\">File</th>\
+         <th scope=\"col\" class=\"num\">Functions</th><th scope=\"col\" class=\"num\">Lines</th>\
+         <th scope=\"col\">Lines not executed</th></tr></thead>\n<tbody>\n",
+        count(coverage.files.len(), "file")
+    );
+    for file in &coverage.files {
+        out.push_str(&format!(
+            "<tr><th scope=\"row\"><code>{}</code></th><td class=\"num\">{} of {}</td><td class=\"num\">{} of {}</td><td>{}</td></tr>\n",
+            text(&file.file),
+            number(file.functions_hit),
+            number(file.functions_total),
+            number(file.lines_hit),
+            number(file.lines_total),
+            text(&ranges(&file.missed_lines))
+        ));
+    }
+    out + "</tbody></table></div></details>\n"
+}
+
+/// Line numbers, neighbours joined: `3, 7–9`.
+fn ranges(lines: &[u32]) -> String {
+    let joined = lines.chunk_by(|one, next| one + 1 == *next);
+    let range = |lines: &[u32]| match lines {
+        [] => String::new(),
+        [line] => line.to_string(),
+        [first, .., last] => format!("{first}–{last}"),
+    };
+    joined.map(range).collect::<Vec<_>>().join(", ")
+}
+
+/// The branches that went one way only.
+fn one_sided(branches: &Branches) -> String {
+    if branches.one_sided.is_empty() {
+        return String::new();
+    }
+    let mut out = format!(
+        "<details><summary>{} went one way only; {} such {} tried, {} went the other way</summary>\n<ul>\n",
+        count(branches.one_sided.len(), "branch").replace("branchs", "branches"),
+        branches.tried,
+        if branches.tried == 1 { "was" } else { "were" },
+        branches.flipped
+    );
+    for frontier in &branches.one_sided {
+        out.push_str(&format!(
+            "<li><code>{}:{}</code>: its condition {} holds{}</li>\n",
+            text(&frontier.file),
+            frontier.line,
+            if frontier.holds { "always" } else { "never" },
+            if frontier.tried { "" } else { " <span class=\"muted\">(not tried)</span>" }
+        ));
+    }
+    out + "</ul></details>\n"
 }
 
 pub fn search(report: &Report) -> String {
@@ -51,5 +116,38 @@ pub fn search(report: &Report) -> String {
             number(search.last_new_execution)
         ));
     }
+    out.push_str(&curve(&search.curve));
     out + "</section>\n"
+}
+
+/// Width and height of a curve's drawing.
+const WIDTH: f64 = 600.0;
+const HEIGHT: f64 = 120.0;
+
+/// What was reached, and failures, over sequences.
+fn curve(points: &[CurvePoint]) -> String {
+    let Some(last) = points.last().filter(|last| points.len() > 2 && last.executions > 0) else {
+        return String::new();
+    };
+    let line = |of: fn(&CurvePoint) -> usize| {
+        let most = (of(last) as f64).max(1.0);
+        let place = |point: &CurvePoint| {
+            let x = WIDTH * point.executions as f64 / last.executions as f64;
+            format!("{x:.1},{:.1}", HEIGHT * (1.0 - of(point) as f64 / most))
+        };
+        points.iter().map(place).collect::<Vec<_>>().join(" ")
+    };
+    format!(
+        "<figure class=\"curve\"><svg viewBox=\"-2 -4 {} {}\" role=\"img\" aria-label=\"Progress over sequences\">\
+         <polyline class=\"reached\" points=\"{}\"/><polyline class=\"failures\" points=\"{}\"/></svg>\
+         <figcaption>The first job's {} sequences from left to right. <span class=\"reached\">Sequences that reached something first, up to {}</span>; \
+         <span class=\"failures\">failures seen, up to {}</span>.</figcaption></figure>\n",
+        WIDTH + 4.0,
+        HEIGHT + 8.0,
+        line(|point| point.reached),
+        line(|point| point.failures),
+        number(last.executions),
+        number(last.reached),
+        number(last.failures)
+    )
 }

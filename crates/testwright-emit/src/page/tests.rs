@@ -81,7 +81,7 @@ fn assert_balanced(page: &str) {
 fn an_empty_report_is_a_page() {
     let page = page(&Report::default());
     assert_balanced(&page);
-    assert_eq!(page.matches("not measured").count(), 3);
+    assert_eq!(page.matches("not measured").count(), 4);
     assert!(!page.contains("class=\"interrupted\""));
     assert!(!page.contains("NaN"));
 }
