@@ -69,6 +69,9 @@ pub struct Executions {
 pub struct Search {
     pub seconds: f64,
     pub last_new_s: f64,
+    /// What it took to shorten the failures afterwards.
+    #[serde(default)]
+    pub shorten_s: f64,
     pub last_new_execution: u64,
     /// Different values that were made, as far as they have fingerprints.
     pub distinct_values: usize,

@@ -310,7 +310,7 @@ impl Campaign<'_> {
         let subject = &self.bench.subject;
         let operations = self.operation_figures(&learned);
         let last_new = crate::past::last_new(&learned, past);
-        let Found { findings, tests, dismissed: unconfirmed, .. } = found;
+        let Found { findings, tests, dismissed: unconfirmed, shorten_s, .. } = found;
         let mut dismissed = learned.dismissed;
         for (key, count) in unconfirmed {
             *dismissed.entry(key).or_default() += count;
@@ -349,6 +349,7 @@ impl Campaign<'_> {
             search: report::Search {
                 seconds: totals.seconds,
                 last_new_s: last_new.0,
+                shorten_s,
                 last_new_execution: last_new.1,
                 distinct_values: learned.distinct,
                 pool: learned.pool,

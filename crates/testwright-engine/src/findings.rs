@@ -32,6 +32,8 @@ pub struct Found {
     pub sequences: Vec<Sequence>,
     /// Failures that no test shows: reason and operation.
     pub dismissed: BTreeMap<(String, String), u64>,
+    /// What it took to shorten them.
+    pub shorten_s: f64,
 }
 
 /// A shortened sequence, and how it fails.
@@ -68,7 +70,10 @@ pub fn settle(
     failures.truncate(2 * plan.max_findings);
     let mut names = HashSet::new();
     let mut shortened: Vec<(Seen, Sequence, usize, String)> = Vec::new();
-    for (mut seen, short) in shorten_all(bench, plan, failures, scratch)? {
+    let began = Instant::now();
+    let shortening = shorten_all(bench, plan, failures, scratch)?;
+    found.shorten_s = began.elapsed().as_secs_f64();
+    for (mut seen, short) in shortening {
         let Some((short, failure)) = short else {
             *found.dismissed.entry(("not seen again".to_owned(), seen.failure.operation)).or_default() += 1;
             continue;
