@@ -394,6 +394,11 @@ impl<'a> Search<'a> {
             },
         };
         let before = tracer.executions();
+        tracer.measure(&self.learned.corpus)?;
+        let last: Vec<Sequence> =
+            self.templates.iter().map(|it| it.sequence(&self.bench.operations, &self.bank)).collect();
+        let seen = tracer.look_at(&last)?;
+        self.learned.corpus.extend(seen);
         let found = tracer.phase(&self.learned.corpus, allowance, &mut self.rng)?;
         let ran = tracer.executions() - before;
         self.executions += ran;

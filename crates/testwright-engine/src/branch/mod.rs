@@ -216,6 +216,28 @@ impl<'a> Tracer<'a> {
         Ok(())
     }
 
+    /// Those of other sequences that take a side, or reach a region, that nothing did: an optimised build has no edge for some.
+    pub fn look_at(&mut self, sequences: &[Sequence]) -> Result<Vec<Sequence>, EngineError> {
+        let mut found = Vec::new();
+        for part in sequences.chunks(MEASURED) {
+            let executions = self.run(part, want::COUNTS)?;
+            for (sequence, execution) in part.iter().zip(executions) {
+                let taken = self.taken(&execution);
+                if self.is_new(&taken) {
+                    self.figures.taken.extend(&taken.sides);
+                    self.regions.extend(&taken.regions);
+                    found.push(sequence.clone());
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn is_new(&self, taken: &Taken) -> bool {
+        taken.sides.iter().any(|side| !self.figures.taken.contains(side))
+            || taken.regions.iter().any(|region| !self.regions.contains(region))
+    }
+
     fn remember(&mut self, sequence: &Sequence, taken: &Taken) {
         let mut reached: Vec<u32> = taken.sides.iter().map(|(branch, _)| *branch).collect();
         reached.dedup();
@@ -288,9 +310,8 @@ impl<'a> Tracer<'a> {
                 let taken = self.taken(&execution);
                 let news: Vec<Side> =
                     taken.sides.iter().filter(|side| !self.figures.taken.contains(side)).copied().collect();
-                let reaches = taken.regions.iter().any(|region| !self.regions.contains(region));
-                let failed = self.is_new_failure(&execution);
-                if !news.is_empty() || reaches || failed {
+                let is_new = self.is_new(&taken);
+                if self.is_new_failure(&execution) || is_new {
                     let tried = &self.figures.tried;
                     let flips =
                         news.iter().map(|(branch, _)| *branch).filter(|branch| tried.contains(branch));

@@ -80,14 +80,7 @@ pub(super) fn has_foreign_index(operations: &Operations, sequence: &Sequence, st
             indices.push(index);
         } else if reached.insert(index) {
             open.extend(sequence.steps[index].uses().iter().map(|value| value.0 as usize));
-            // What changed it since.
-            let changes = |step: &Step| match step {
-                Step::Call { args, .. } => {
-                    args.iter().any(|arg| arg.value.0 as usize == index && arg.how.is_mut())
-                }
-                _ => false,
-            };
-            open.extend((index + 1..step).filter(|later| changes(&sequence.steps[*later])));
+            open.extend(changed_between(sequence, index, step));
         }
     }
     indices.into_iter().any(|index| {
@@ -131,26 +124,43 @@ pub(super) fn borrows_itself(operations: &Operations, steps: &[Step]) -> bool {
 /// Whether an integer that was computed by a call is among what the step's arguments are made of: it may be as large as the
 /// capacity of a vector of `()`.
 pub(super) fn takes_unknown_number(operations: &Operations, sequence: &Sequence, step: usize) -> bool {
+    history(sequence, step).into_iter().any(|index| {
+        let Step::Call { op, args } = &sequence.steps[index] else { return false };
+        operations.get(*op).params.iter().zip(args).any(|(param, arg)| {
+            let made = &sequence.steps[arg.value.0 as usize];
+            operations.ty(param.ty).is_int() && matches!(made, Step::Call { .. })
+        })
+    })
+}
+
+/// Whether a literal that the step's arguments are made of, or were changed with, is absurdly large.
+pub(super) fn asks_for_much(sequence: &Sequence, step: usize, absurd: i128) -> bool {
+    history(sequence, step).into_iter().any(|index| match &sequence.steps[index] {
+        Step::Literal { value: Literal::Int(value), .. } => *value >= absurd || *value < 0,
+        _ => false,
+    })
+}
+
+/// The step, what made its arguments, what changed them before it, and what these were made of.
+fn history(sequence: &Sequence, step: usize) -> std::collections::HashSet<usize> {
     let mut open = vec![step];
     let mut seen = std::collections::HashSet::new();
     while let Some(index) = open.pop() {
-        let Some(Step::Call { op, args }) = sequence.steps.get(index).filter(|_| seen.insert(index)) else {
-            continue;
-        };
-        for (param, arg) in operations.get(*op).params.iter().zip(args) {
-            let made = sequence.steps.get(arg.value.0 as usize);
-            if operations.ty(param.ty).is_int() && matches!(made, Some(Step::Call { .. })) {
-                return true;
-            }
-            open.push(arg.value.0 as usize);
+        if seen.insert(index) {
+            open.extend(sequence.steps[index].uses().iter().map(|value| value.0 as usize));
+            open.extend(changed_between(sequence, index, step));
         }
     }
-    false
+    seen
 }
 
-/// Whether a literal that the step's arguments are made of is absurdly large.
-pub(super) fn asks_for_much(sequence: &Sequence, step: usize, absurd: i128) -> bool {
-    any_literal(sequence, step, |value| value >= absurd || value < 0)
+/// The steps before `end` that may have changed a value.
+fn changed_between(sequence: &Sequence, value: usize, end: usize) -> impl Iterator<Item = usize> {
+    let changes = move |step: &Step| match step {
+        Step::Call { args, .. } => args.iter().any(|arg| arg.value.0 as usize == value && arg.how.is_mut()),
+        _ => false,
+    };
+    (value + 1..end).filter(move |later| changes(&sequence.steps[*later]))
 }
 
 /// Whether a number that the step's arguments are made of is such a one.
@@ -255,6 +265,29 @@ mod tests {
         };
         assert!(foreign(&[call(2, &[]), moved(How::RefMut), call(1, &[0])]));
         assert!(!foreign(&[call(2, &[]), moved(How::Ref), call(1, &[0])]));
+    }
+
+    #[test]
+    fn a_value_asks_for_what_it_was_changed_to() {
+        let literal = Step::Literal { ty: TypeId(0), value: Literal::Int(i128::from(u32::MAX)) };
+        let call = |args: &[(u32, How)]| Step::Call {
+            op: OpId(0),
+            args: args.iter().map(|(value, how)| Arg { value: ValueId(*value), how: *how }).collect(),
+        };
+        // One span is made with a large number, another becomes like it and is walked through.
+        let asks = |how| {
+            let made = call(&[(0, How::Copy)]);
+            let steps = vec![
+                literal.clone(),
+                call(&[]),
+                made,
+                call(&[(1, how), (2, How::Ref)]),
+                call(&[(1, How::Move)]),
+            ];
+            asks_for_much(&Sequence { steps }, 4, 1 << 20)
+        };
+        assert!(asks(How::RefMut));
+        assert!(!asks(How::Ref));
     }
 
     #[test]
