@@ -69,7 +69,7 @@ pub struct Executions {
 pub struct Search {
     pub seconds: f64,
     pub last_new_s: f64,
-    /// What it took to shorten the failures afterwards.
+    /// What it took to shorten the failures afterwards; 0 where executions were counted, not time.
     #[serde(default)]
     pub shorten_s: f64,
     pub last_new_execution: u64,

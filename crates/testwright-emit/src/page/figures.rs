@@ -138,7 +138,7 @@ fn curve(points: &[CurvePoint]) -> String {
         points.iter().map(place).collect::<Vec<_>>().join(" ")
     };
     format!(
-        "<figure class=\"curve\"><svg viewBox=\"-2 -4 {} {}\" role=\"img\" aria-label=\"Progress over sequences\">\
+        "<figure class=\"curve\"><svg viewBox=\"-2 -4 {} {}\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"Progress over sequences\">\
          <polyline class=\"reached\" points=\"{}\"/><polyline class=\"failures\" points=\"{}\"/></svg>\
          <figcaption>The first job's {} sequences from left to right. <span class=\"reached\">Sequences that reached something first, up to {}</span>; \
          <span class=\"failures\">failures seen, up to {}</span>.</figcaption></figure>\n",
