@@ -404,8 +404,8 @@ impl<'a> Search<'a> {
         self.executions += ran;
         self.progress.sequences.fetch_add(ran, Ordering::Relaxed);
         for text in tracer.learned_texts() {
-            if let Ok(text) = str::from_utf8(text) {
-                self.maker.learn_text(text);
+            if let Ok(text) = String::from_utf8(text) {
+                self.maker.learn_text(&text);
             }
         }
         for sequence in &found {

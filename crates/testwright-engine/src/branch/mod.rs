@@ -31,6 +31,8 @@ const WITNESSES: usize = 3;
 const DEPTH: u32 = 6;
 /// Sequences that came closer to something and wait to be edited, at most.
 const PROMISING: usize = 48;
+/// A text that was compared with so many others is one of the crate's own.
+const SEVERAL: usize = 3;
 /// A longer sequence is no witness: each of its edits costs as much as itself.
 const LONGEST: usize = 150;
 
@@ -123,7 +125,9 @@ pub struct Tracer<'a> {
     relations: HashSet<(u64, std::cmp::Ordering)>,
     /// By place: how close the two sides came.
     closest: HashMap<u64, u64>,
-    spans: BTreeSet<Vec<u8>>,
+    /// Texts that were compared, each with some of those that it was compared with.
+    spans: BTreeMap<Vec<u8>, BTreeSet<Vec<u8>>>,
+    handed_out: BTreeSet<Vec<u8>>,
     panics: HashSet<(String, u32)>,
     regions: HashSet<u32>,
 }
@@ -146,7 +150,8 @@ impl<'a> Tracer<'a> {
             measured: 0,
             relations: HashSet::new(),
             closest: HashMap::new(),
-            spans: BTreeSet::new(),
+            spans: BTreeMap::new(),
+            handed_out: BTreeSet::new(),
             panics: HashSet::new(),
             regions: HashSet::new(),
         })
@@ -161,9 +166,13 @@ impl<'a> Tracer<'a> {
         self.figures
     }
 
-    /// Texts that others were compared with: worth trying elsewhere too.
-    pub fn learned_texts(&self) -> impl Iterator<Item = &[u8]> {
-        self.spans.iter().map(Vec::as_slice)
+    /// Texts that several others were compared with, and that were not handed out before: the crate knows them, and they are worth
+    /// trying elsewhere too.
+    pub fn learned_texts(&mut self) -> Vec<Vec<u8>> {
+        let known = self.spans.iter().filter(|(_, others)| others.len() >= SEVERAL).map(|(text, _)| text);
+        let new: Vec<Vec<u8>> = known.filter(|text| !self.handed_out.contains(*text)).cloned().collect();
+        self.handed_out.extend(new.iter().cloned());
+        new
     }
 
     /// Edits the witnesses of branches that were taken one way only, as long as it may last. The sequences that brought something.
@@ -351,8 +360,12 @@ impl<'a> Tracer<'a> {
                 news = true;
             }
         }
-        for side in trace.spans.iter().flat_map(|(one, other)| [one, other]) {
-            news |= self.spans.insert(side.clone());
+        for (one, other) in trace.spans.iter().flat_map(|(one, other)| [(one, other), (other, one)]) {
+            news |= !self.spans.contains_key(one);
+            let others = self.spans.entry(one.clone()).or_default();
+            if others.len() < SEVERAL {
+                others.insert(other.clone());
+            }
         }
         news
     }

@@ -21,10 +21,15 @@ impl<'a> Maker<'a> {
         }
         let operation = self.operations.get(op);
         let mut args: Vec<Arg> = Vec::with_capacity(operation.params.len());
+        let mut model = None;
         for index in 0..operation.params.len() {
-            let chosen = match index {
-                0 => self.plain(draft, means, op),
-                _ => self.like(draft, means, op, index),
+            let chosen = match (index, model) {
+                (0, _) => self.plain(draft, means, op).map(|(arg, used)| {
+                    model = Some(used);
+                    arg
+                }),
+                (_, Some(model)) => self.like(draft, means, op, index, model),
+                _ => None,
             };
             let arg = match chosen {
                 Some(arg) => arg,
@@ -55,23 +60,27 @@ impl<'a> Maker<'a> {
     }
 
     /// A value of the pool with a short history, of which a small change is not lost among others.
-    fn plain(&self, draft: &mut Draft<'a>, means: &mut Means<'_>, op: OpId) -> Option<Arg> {
+    fn plain(&self, draft: &mut Draft<'a>, means: &mut Means<'_>, op: OpId) -> Option<(Arg, Used)> {
         let param = &self.operations.get(op).params[0];
         let pool = means.pool?;
-        let offers = (0..4).filter_map(|_| pool.choose(param.ty, means.rng));
-        let (place, offer) = offers.min_by_key(|(_, offer)| offer.entry.shape.calls)?;
+        // Texts can be changed in more ways than numbers, and hold more of what comparing may overlook.
+        let texts = means.rng.random();
+        let offers = (0..6).filter_map(|_| pool.choose(param.ty, means.rng));
+        let (place, offer) =
+            offers.min_by_key(|(_, offer)| (texts && !offer.entry.has_text(), offer.entry.shape.calls))?;
         if means.rng.random_ratio(1, 4) || !draft.has_room_for(&offer.entry) {
             return None;
         }
         let how = self.way(param.take, param.ty, param.ty)?;
         let first = draft.absorb(&offer.entry);
-        draft.used.push(Used { ty: param.ty, place, fingerprint: offer.fingerprint });
+        let used = Used { ty: param.ty, place, fingerprint: offer.fingerprint };
+        draft.used.push(used);
         let value = ValueId(offer.value.0 + first);
         // Values of the pool differ in what they show; what they went through may matter too.
         for _ in 0..means.rng.random_range(0..3) {
             self.change(draft, means, param.ty, value);
         }
-        draft.ledger.is_alive(value).then_some(Arg { value, how })
+        draft.ledger.is_alive(value).then_some((Arg { value, how }, used))
     }
 
     /// Calls something of the subject with the value, if it is still there.
@@ -84,13 +93,19 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// A value that has the history of the one before it, mostly with something done to it since, or with another literal.
-    fn like(&self, draft: &mut Draft<'a>, means: &mut Means<'_>, op: OpId, index: usize) -> Option<Arg> {
+    /// A value that has the history of the first one, mostly with another literal, or with something done to it since.
+    fn like(
+        &self,
+        draft: &mut Draft<'a>,
+        means: &mut Means<'_>,
+        op: OpId,
+        index: usize,
+        used: Used,
+    ) -> Option<Arg> {
         if means.rng.random_ratio(1, 3) {
             return None;
         }
         let param = &self.operations.get(op).params[index];
-        let used = *draft.used.last()?;
         let offer = means.pool?.get(&used)?;
         if draft.calls + offer.entry.shape.calls > LONGEST || !draft.has_room_for(&offer.entry) {
             return None;
@@ -99,11 +114,10 @@ impl<'a> Maker<'a> {
         let sites = draft.literals();
         let first = draft.absorb(&offer.entry);
         let value = ValueId(offer.value.0 + first);
-        let change = means.rng.random_range(0..3);
-        if change == 0 {
-            self.nudge(draft, means, sites);
-        } else if change == 1 {
-            self.change(draft, means, used.ty, value);
+        match means.rng.random_range(0..4) {
+            0 | 1 => self.nudge(draft, means, sites),
+            2 => self.change(draft, means, used.ty, value),
+            _ => {}
         }
         draft.ledger.is_alive(value).then_some(Arg { value, how })
     }

@@ -12,7 +12,7 @@ use testwright_model::OpId;
 use testwright_model::ledger::State;
 use testwright_model::operation::TypeId;
 use testwright_model::sequence::ValueId;
-use testwright_wire::size;
+use testwright_wire::{code, size};
 
 use crate::quick::QuickSet;
 
@@ -22,6 +22,16 @@ pub struct Entry {
     pub shape: Arc<Shape>,
     /// The steps in the worker's code, without length, final drops and observations.
     pub words: Arc<[u16]>,
+}
+
+impl Entry {
+    /// Whether a text or byte string is written out in it.
+    pub fn has_text(&self) -> bool {
+        self.shape
+            .sites
+            .iter()
+            .any(|site| matches!(self.words[usize::from(site.at)], code::STR | code::BYTES))
+    }
 }
 
 /// All of a sequence but its literals.
