@@ -11,7 +11,7 @@ fn most_kinds_of_conditions_are_met() {
     let here = fixture("branches-met", "branches");
     let out = here.with_file_name("out");
     let manifest = here.join("Cargo.toml");
-    let order = ["generate", "--executions", "200000", "--max-tests", "0", "--out"];
+    let order = ["generate", "--budget", "30s", "--max-tests", "0", "--out"];
     run(tool(Path::new("/"), &order).arg(&out).arg("--manifest-path").arg(&manifest)).expect(0, &[]);
     let report = json(&out.join("report.json"));
     let branches = &report["search"]["branches"];
