@@ -49,7 +49,7 @@ pub struct Place {
 pub type Side = (u32, bool);
 
 impl Map {
-    /// The branches of a binary that was built to tell about them; none in another.
+    /// The regions of a binary, and the branches of one that was built to tell about them.
     pub fn branches(&self, package: &Package) -> Branches {
         let lists: HashMap<u64, Vec<Option<String>>> =
             self.files.iter().map(|(digest, files)| (*digest, own(files, package))).collect();
@@ -146,5 +146,48 @@ impl Branches {
             );
         }
         Taken { sides: sides.into_iter().collect(), regions: regions.into_iter().collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::mapping::{Branch, Region};
+
+    /// A function `if C { … }` in one of the package's files or another's, as often compiled as there are places.
+    fn map(file: usize, places: &[(u64, std::ops::Range<usize>)]) -> Map {
+        let sides = [Term::Counter(1), Term::Difference(0)];
+        let record = |hash| Record {
+            name: 1,
+            hash,
+            files: 5,
+            expressions: vec![(Term::Counter(0), Term::Counter(1))],
+            regions: vec![Region { file, count: Term::Counter(1), start: (3, 5), end: (3, 9) }],
+            branches: vec![Branch { file, sides, start: (2, 5), end: (2, 9) }],
+        };
+        let list = vec!["/work".to_owned(), "src/lib.rs".to_owned(), "/other/lib.rs".to_owned()];
+        Map {
+            records: places.iter().map(|(hash, _)| record(*hash)).collect(),
+            files: [(5, list)].into(),
+            places: places.iter().map(|(hash, place)| ((1, *hash), vec![place.clone()])).collect(),
+            ..Map::default()
+        }
+    }
+
+    #[test]
+    fn instances_share_a_branch_of_which_runs_take_sides() {
+        let package = Package::new(Path::new("/work"), Path::new("/work/target"));
+        let branches = map(1, &[(8, 0..2), (9, 2..4)]).branches(&package);
+        assert_eq!((branches.len(), branches.place(0).start), (1, (2, 5)));
+        let taken = |counts: &[(u32, u64)]| branches.taken(counts);
+        assert_eq!(taken(&[(0, 3)]), Taken { sides: vec![(0, false)], regions: vec![] });
+        assert_eq!(taken(&[(0, 3), (1, 3)]), Taken { sides: vec![(0, true)], regions: vec![0] });
+        let both = Taken { sides: vec![(0, false), (0, true)], regions: vec![0] };
+        assert_eq!(taken(&[(0, 3), (1, 2)]), both);
+        assert_eq!(taken(&[(0, 1), (2, 1), (3, 1)]), both, "one instance each way");
+        assert_eq!(taken(&[(7, 1)]), Taken::default(), "a counter of nobody's");
+        assert!(map(2, &[(8, 0..2)]).branches(&package).is_empty(), "another package's file");
     }
 }

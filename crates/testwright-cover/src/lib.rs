@@ -10,7 +10,6 @@ mod error;
 mod map;
 mod mapping;
 mod merge;
-mod regions;
 
 use std::collections::BTreeMap;
 
@@ -18,7 +17,6 @@ pub use branches::{Branches, Side, Taken};
 pub use error::CoverError;
 pub use map::Map;
 pub use merge::Package;
-pub use regions::Regions;
 
 /// What was executed of a package.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -190,6 +190,13 @@ impl Campaign<'_> {
             let whole = ending.whole && !self.progress.stop.load(Ordering::Relaxed);
             crate::past::finish(store, &testwright_store::Ending { whole, ..ending }, tell);
         }
+        if tracing.is_some() {
+            match (&learned.branches.trouble, learned.branches.places.is_empty()) {
+                (Some(trouble), _) => tell(&format!("looking at branches ended early: {trouble}")),
+                (None, true) => tell("branches were not looked at: the build for it was not ready in time"),
+                _ => {}
+            }
+        }
         let suite = self.suite(&mut learned, &quick, &scratch, tell);
         Ok(self.outcome(learned, found, suite, &past, start, searched, build_s))
     }

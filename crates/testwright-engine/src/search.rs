@@ -4,6 +4,7 @@
 //! Jobs do not share what they learn while they run, so that what one finds does not depend on another's pace.
 
 mod batch;
+mod branching;
 mod learning;
 mod looking;
 mod replay;
@@ -23,12 +24,12 @@ use testwright_harness::Variant;
 use testwright_model::OpId;
 use testwright_model::ledger::State;
 use testwright_model::operation::Operations;
-use testwright_model::sequence::{Sequence, Step, ValueId};
+use testwright_model::sequence::{Sequence, Step};
 use testwright_store::Stored;
 use testwright_wire::layout::SLOTS;
 use testwright_wire::record::want;
 
-use crate::branch::{Allowance, Figures, Tracer};
+use crate::branch::{Figures, Tracer};
 use crate::campaign::{Limit, Plan, Progress, Strategy};
 use crate::curve::Curve;
 use crate::direct::bank::Bank;
@@ -165,13 +166,6 @@ const TRIES: u32 = 6;
 const VARIANTS: f64 = 0.5;
 /// Sequences before the first law is checked: what a plain call reaches is to be reached by one.
 const UNJUDGED: u64 = 2000;
-
-/// From these parts of the budget on, for a while, branches that went one way only are looked at.
-const PHASES: [f64; 4] = [0.35, 0.5, 0.65, 0.8];
-/// Sooner if the search is flat.
-const SOONEST: f64 = 0.2;
-/// What such a while may take of the budget.
-const PHASE: f64 = 0.05;
 
 /// Why a batch is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -345,76 +339,8 @@ impl<'a> Search<'a> {
         self.learned.distinct = self.pool.distinct();
         self.learned.pool = self.pool.len();
         self.note_edges();
-        if let Some(mut tracer) = self.tracer {
-            // If that fails, the figures are those of the last phase.
-            let _ = tracer.measure(&self.learned.corpus);
-            self.learned.branches = tracer.figures();
-        }
+        self.count_branches();
         Ok(self.learned)
-    }
-
-    /// Whether branches are to be looked at now.
-    fn is_branch_time(&self) -> bool {
-        let (Some(tracing), Some(from)) = (self.tracing, PHASES.get(self.phases)) else { return false };
-        let spent = self.spent();
-        let due = spent >= *from || (self.phases == 0 && spent >= SOONEST && self.is_flat());
-        due && (matches!(self.plan.limit, Limit::Executions(_)) || tracing.get().is_some())
-    }
-
-    /// Looks for the other sides of branches for a while. What goes wrong there ends it, and nothing else.
-    fn direct_at_branches(&mut self) {
-        self.phases += 1;
-        if self.try_branches().is_err() {
-            self.phases = PHASES.len();
-        }
-    }
-
-    fn try_branches(&mut self) -> Result<(), EngineError> {
-        let Some(tracing) = self.tracing else { return Ok(()) };
-        if self.tracer.is_none() {
-            // All jobs come here after the same number of executions, or when the build is there.
-            let binary = match tracing.get() {
-                Some(binary) => binary,
-                None => self.bench.harness.build(&tracing.variant)?.binary,
-            };
-            let scratch = self.scratch.join("traced");
-            let worker = start_worker(&binary, &scratch, self.job, self.plan, tracing.variant)?;
-            self.tracer = Some(Tracer::new(self.bench, &binary, worker)?);
-        }
-        let Some(tracer) = &mut self.tracer else { return Ok(()) };
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a number")]
-        #[expect(clippy::cast_precision_loss, reason = "a share")]
-        let allowance = match self.plan.limit {
-            Limit::Time(limit) => {
-                Allowance { until: Some(Instant::now() + limit.mul_f64(PHASE)), executions: u64::MAX }
-            }
-            Limit::Executions(total) => Allowance {
-                until: None,
-                executions: (total.div_ceil(self.plan.jobs as u64) as f64 * PHASE) as u64,
-            },
-        };
-        let before = tracer.executions();
-        tracer.measure(&self.learned.corpus)?;
-        let last: Vec<Sequence> =
-            self.templates.iter().map(|it| it.sequence(&self.bench.operations, &self.bank)).collect();
-        let seen = tracer.look_at(&last)?;
-        self.learned.corpus.extend(seen);
-        let found = tracer.phase(&self.learned.corpus, allowance, &mut self.rng)?;
-        let ran = tracer.executions() - before;
-        self.executions += ran;
-        self.progress.sequences.fetch_add(ran, Ordering::Relaxed);
-        for text in tracer.learned_texts() {
-            if let Ok(text) = String::from_utf8(text) {
-                self.maker.learn_text(&text);
-            }
-        }
-        for sequence in &found {
-            let draft = Draft::retrace(&self.bench.operations, sequence, &mut self.bank);
-            let changed = changed_values(sequence);
-            self.wanted.extend(draft.map(|mut draft| draft.propose_observing(&changed)));
-        }
-        self.learned.corpus.extend(found);
-        Ok(())
     }
 
     /// Whether the batch that is learnt from next is looked at more closely.
@@ -664,24 +590,6 @@ fn subject_calls(operations: &Operations, proposal: &Proposal, execution: &Execu
     } else {
         proposal.shape.subject_calls
     }
-}
-
-/// The values that calls may have changed, then those that they made; the last ones first.
-fn changed_values(sequence: &Sequence) -> Vec<ValueId> {
-    let mut changed = Vec::new();
-    let mut made = Vec::new();
-    for (index, step) in (0..).zip(&sequence.steps) {
-        if let Step::Call { args, .. } = step {
-            changed.extend(args.iter().filter(|arg| arg.how.is_mut()).map(|arg| arg.value));
-            made.push(ValueId(index));
-        }
-    }
-    changed.reverse();
-    made.reverse();
-    changed.extend(made);
-    let mut known = HashSet::new();
-    changed.retain(|value| known.insert(*value));
-    changed
 }
 
 /// The operations that a sequence calls.

@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
-use testwright_cover::{Cover, Map, Package, Regions};
+use testwright_cover::{Branches, Cover, Map, Package};
 use testwright_emit::{Imports, Pin, RegressionTest, regression_file, regression_single, tidy};
 use testwright_execute::{Batch, Ending, Execution, Worker, WorkerPlan};
 use testwright_harness::{Confirm, TestBench, TestSource};
@@ -76,12 +76,12 @@ impl Material<'_> {
             map.add_library(&library)?;
         }
         let package = Package::new(&self.bench.subject.root, &self.bench.places.work);
-        let regions = map.regions(&package);
+        let branches = map.branches(&package);
         let plainest = Plainest::of(&self.bench.operations, &self.bench.usable);
         let mut lab = Lab {
             operations: &self.bench.operations,
             plainest: &plainest,
-            regions: &regions,
+            branches: &branches,
             worker: self.worker()?,
             sums: vec![0; map.counters()],
         };
@@ -373,7 +373,7 @@ fn last_call(sequence: &Sequence) -> Option<usize> {
 struct Lab<'a> {
     operations: &'a Operations,
     plainest: &'a Plainest,
-    regions: &'a Regions<'a>,
+    branches: &'a Branches,
     worker: Worker,
     /// How often each counter was reached by the corpus.
     sums: Vec<u64>,
@@ -401,7 +401,7 @@ impl Lab<'_> {
                 // What asks for much memory gets it in one place and not in another.
                 let modest = execution.allocated <= MODEST;
                 let completed = pure && modest && execution.ending == Ending::Completed;
-                all.push(completed.then(|| self.regions.reached(&counts)));
+                all.push(completed.then(|| self.branches.taken(&counts).regions));
             }
         }
         Ok(all)

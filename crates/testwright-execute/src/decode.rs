@@ -263,6 +263,8 @@ mod tests {
             (section::EFFECTS, effect),
             (section::COUNTS, [3u64, 1 << 40].iter().flat_map(|n| n.to_le_bytes()).collect()),
             (section::OBSERVED, 5u64.to_le_bytes().to_vec()),
+            (section::COMPARES, [1u64, 2, 3, 4].iter().flat_map(|n| n.to_le_bytes()).collect()),
+            (section::SPANS, [&2u64.to_le_bytes()[..], b"abcd"].concat()),
         ];
         let mut executions = Vec::new();
         records(&record(0, status::COMPLETED, &sections), 1, &mut executions).unwrap();
@@ -276,6 +278,8 @@ mod tests {
             [EffectFact { step: 3, kind: EffectKind::Sleep, call: 35, allowed: true }]
         );
         assert_eq!(details.counts, [(3, 1 << 40)]);
+        assert_eq!(details.compares, [Compare { site: 1, left: 2, right: 3, width: 4 }]);
+        assert_eq!(details.spans, [(b"ab".to_vec(), b"cd".to_vec())]);
     }
 
     #[test]
@@ -292,6 +296,11 @@ mod tests {
         let far: Vec<u8> = [1u64 << 32, 1].iter().flat_map(|n| n.to_le_bytes()).collect();
         let bytes = record(0, status::COMPLETED, &[(section::COUNTS, far)]);
         assert_eq!(records(&bytes, 1, &mut Vec::new()), Err(Corrupt));
+        for length in [3u64, u64::MAX] {
+            let span = [&length.to_le_bytes()[..], b"abcd"].concat();
+            let bytes = record(0, status::COMPLETED, &[(section::SPANS, span)]);
+            assert_eq!(records(&bytes, 1, &mut Vec::new()), Err(Corrupt), "{length}");
+        }
     }
 
     #[test]

@@ -193,11 +193,13 @@ mod tests {
     fn lines_are_counted_only_where_that_is_asked_for() {
         let counted = |coverage| {
             let args = call(&Plan { coverage, ..plan() }, &["rustc", "--crate-name", "x"], "x", "/s").1;
-            (args.contains("inline-8bit-counters"), args.contains("instrument-coverage"))
+            let has = |flag| args.contains(flag);
+            (has("inline-8bit-counters"), has("instrument-coverage"), has("trace-compares"))
         };
-        assert_eq!(counted(Coverage::Off), (false, false));
-        assert_eq!(counted(Coverage::Edges), (true, false));
-        assert_eq!(counted(Coverage::Lines), (true, true));
+        assert_eq!(counted(Coverage::Off), (false, false, false));
+        assert_eq!(counted(Coverage::Edges), (true, false, false));
+        assert_eq!(counted(Coverage::Lines), (true, true, false));
+        assert_eq!(counted(Coverage::Branches), (true, true, true));
     }
 
     #[test]

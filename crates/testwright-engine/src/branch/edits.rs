@@ -246,7 +246,7 @@ fn pairs(
     // How much closer the sides of each comparison come, by comparison and step.
     let mut gains: HashMap<Compare, Vec<(usize, i128)>> = HashMap::new();
     for step in &steps {
-        for (by, moved) in probes[step].iter().filter(|(by, _)| *by == 1) {
+        for (by, moved) in probes[step].iter().filter(|(by, _)| by.abs() == 1) {
             for (compare, after) in aligned(&trace.compares, moved) {
                 let before = difference(compare.right, compare.left, compare.width);
                 let gained = (before - difference(after.right, after.left, after.width)) * by;

@@ -36,13 +36,6 @@ const SEVERAL: usize = 3;
 /// A longer sequence is no witness: each of its edits costs as much as itself.
 const LONGEST: usize = 150;
 
-/// How much one phase may cost: until then, and so many executions.
-#[derive(Clone, Copy, Debug)]
-pub struct Allowance {
-    pub until: Option<Instant>,
-    pub executions: u64,
-}
-
 /// What became of the branches.
 #[derive(Clone, Debug, Default)]
 pub struct Figures {
@@ -54,6 +47,8 @@ pub struct Figures {
     /// Where each branch stands; empty if nothing was traced.
     pub places: BTreeMap<u32, (String, u32)>,
     pub executions: u64,
+    /// Why a phase ended early, if one did.
+    pub trouble: Option<String>,
 }
 
 impl Figures {
@@ -64,6 +59,7 @@ impl Figures {
         self.flipped.extend(other.flipped);
         self.places.extend(other.places);
         self.executions += other.executions;
+        self.trouble = self.trouble.take().or(other.trouble);
     }
 
     /// Branches of which one side alone was taken, with whether that is the one where the condition holds.
@@ -175,20 +171,16 @@ impl<'a> Tracer<'a> {
         new
     }
 
-    /// Edits the witnesses of branches that were taken one way only, as long as it may last. The sequences that brought something.
+    /// Edits the witnesses of branches that were taken one way only, until then. The sequences that brought something.
     pub fn phase(
         &mut self,
         corpus: &[Sequence],
-        allowance: Allowance,
+        until: Instant,
         rng: &mut Xoshiro256PlusPlus,
     ) -> Result<Vec<Sequence>, EngineError> {
         let mut found = Vec::new();
         self.measure(corpus)?;
-        let end = self.figures.executions.saturating_add(allowance.executions);
-        let may_go_on = |figures: &Figures| {
-            figures.executions < end && allowance.until.is_none_or(|until| Instant::now() < until)
-        };
-        while may_go_on(&self.figures) {
+        while Instant::now() < until {
             let Some(next) = self.next_witness() else { break };
             self.witnesses[next].edited = true;
             let frontiers = self.figures.frontiers();
@@ -196,7 +188,7 @@ impl<'a> Tracer<'a> {
             self.figures.tried.extend(reached.iter().filter(|branch| frontiers.contains_key(branch)));
             let mut open = VecDeque::from([(edits::split(&self.witnesses[next].sequence), 0)]);
             while let Some((sequence, depth)) = open.pop_front() {
-                if !may_go_on(&self.figures) {
+                if Instant::now() >= until {
                     break;
                 }
                 for promising in self.explore(&sequence, rng, &mut found)? {
@@ -216,7 +208,7 @@ impl<'a> Tracer<'a> {
         for part in fresh.chunks(MEASURED) {
             let executions = self.run(part, want::COUNTS)?;
             for (sequence, execution) in part.iter().zip(executions) {
-                let taken = self.taken(&execution);
+                let taken = self.taken(execution.as_ref());
                 self.figures.taken.extend(&taken.sides);
                 self.regions.extend(&taken.regions);
                 self.remember(sequence, &taken);
@@ -231,7 +223,7 @@ impl<'a> Tracer<'a> {
         for part in sequences.chunks(MEASURED) {
             let executions = self.run(part, want::COUNTS)?;
             for (sequence, execution) in part.iter().zip(executions) {
-                let taken = self.taken(&execution);
+                let taken = self.taken(execution.as_ref());
                 if self.is_new(&taken) {
                     self.figures.taken.extend(&taken.sides);
                     self.regions.extend(&taken.regions);
@@ -255,8 +247,9 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    fn taken(&self, execution: &Execution) -> Taken {
-        execution.details.as_ref().map(|details| self.branches.taken(&details.counts)).unwrap_or_default()
+    fn taken(&self, execution: Option<&Execution>) -> Taken {
+        let details = execution.and_then(|execution| execution.details.as_ref());
+        details.map(|details| self.branches.taken(&details.counts)).unwrap_or_default()
     }
 
     /// The shortest witness, not edited yet, of a branch for which few were; then any: what `match` does is no branch to the
@@ -306,7 +299,7 @@ impl<'a> Tracer<'a> {
         self.note(&trace);
         let mut probes: HashMap<usize, Vec<(i128, Vec<Compare>)>> = HashMap::new();
         for ((step, by, edit), moved) in moves.iter().zip(traces) {
-            // A number at the end of its range was moves downwards.
+            // A number at the end of its range was moved downwards.
             let by = if is_larger(sequence, edit) { *by } else { -*by };
             probes.entry(*step).or_default().push((by, moved.compares));
         }
@@ -316,11 +309,11 @@ impl<'a> Tracer<'a> {
         for part in edited.chunks(BATCH) {
             let executions = self.run(part, want::COUNTS | want::COMPARES)?;
             for (edited, execution) in part.iter().zip(executions) {
-                let taken = self.taken(&execution);
+                let taken = self.taken(execution.as_ref());
                 let news: Vec<Side> =
                     taken.sides.iter().filter(|side| !self.figures.taken.contains(side)).copied().collect();
                 let is_new = self.is_new(&taken);
-                if self.is_new_failure(&execution) || is_new {
+                if self.is_new_failure(execution.as_ref()) || is_new {
                     let tried = &self.figures.tried;
                     let flips =
                         news.iter().map(|(branch, _)| *branch).filter(|branch| tried.contains(branch));
@@ -339,7 +332,8 @@ impl<'a> Tracer<'a> {
     }
 
     /// Whether a run ended in a panic where none was seen, or took its worker with it for the first time there.
-    fn is_new_failure(&mut self, execution: &Execution) -> bool {
+    fn is_new_failure(&mut self, execution: Option<&Execution>) -> bool {
+        let Some(execution) = execution else { return false };
         if execution.ending == Ending::Completed {
             return false;
         }
@@ -370,8 +364,8 @@ impl<'a> Tracer<'a> {
         news
     }
 
-    /// One execution each; those that cannot be expressed have completed without a trace.
-    fn run(&mut self, sequences: &[Sequence], wants: u32) -> Result<Vec<Execution>, EngineError> {
+    /// One execution each; `None` for those for whose literals the worker has no room.
+    fn run(&mut self, sequences: &[Sequence], wants: u32) -> Result<Vec<Option<Execution>>, EngineError> {
         let mut batch = Batch::new(wants | want::SCAN_EACH);
         let mut places = Vec::with_capacity(sequences.len());
         for sequence in sequences {
@@ -381,12 +375,13 @@ impl<'a> Tracer<'a> {
         self.figures.executions += sequences.len() as u64;
         let outcome = if batch.is_empty() { Vec::new() } else { self.worker.run(&batch)?.executions };
         let mut executions = outcome.into_iter();
-        Ok(places.iter().map_while(|fits| if *fits { executions.next() } else { Some(nothing()) }).collect())
+        Ok(places.iter().map(|fits| if *fits { executions.next() } else { None }).collect())
     }
 }
 
-fn trace_of(execution: Execution) -> Trace {
-    let details = execution.details.map(|details| *details).unwrap_or_default();
+fn trace_of(execution: Option<Execution>) -> Trace {
+    let details =
+        execution.and_then(|execution| execution.details).map(|details| *details).unwrap_or_default();
     Trace { compares: details.compares, spans: details.spans }
 }
 
@@ -397,21 +392,4 @@ fn is_larger(sequence: &Sequence, edit: &Edit) -> bool {
         (Step::Literal { value: Int(old), .. }, Int(new)) => new > old,
         _ => true,
     })
-}
-
-/// An execution that did nothing.
-fn nothing() -> Execution {
-    Execution {
-        ending: Ending::Completed,
-        phase: testwright_execute::Phase::Idle,
-        step: 0,
-        calls: 0,
-        flags: 0,
-        kept_values: 0,
-        kept_bytes: 0,
-        allocated: 0,
-        ticks: 0,
-        observed: Vec::new(),
-        details: None,
-    }
 }
