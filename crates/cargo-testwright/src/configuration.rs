@@ -15,6 +15,7 @@
 //!
 //! [novelty]
 //! Clock = "off"
+//! Cache = { by = "a.len()" }
 //!
 //! [[law]]
 //! type = "Queue"
@@ -27,6 +28,8 @@ use std::path::Path;
 
 use anyhow::Context;
 use serde::Deserialize;
+use testwright_engine::Request;
+use testwright_engine::novelty::{Apart, NoveltyOf};
 use testwright_engine::wishes::Wishes;
 use testwright_model::law::Added;
 use toml::{Table, Value};
@@ -66,13 +69,32 @@ struct Generate {
     most: Option<i64>,
 }
 
+/// What tells values of a type apart.
 #[derive(Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
+#[serde(untagged)]
 enum Novelty {
-    /// By the value's text or hash, as everywhere.
+    Named(Known),
+    Expression(By),
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Known {
+    /// The value's hash or text, as everywhere.
     Value,
     /// Each value counts as new.
     Off,
+    /// `==`.
+    Equality,
+    /// The text, even if there is a hash.
+    Representation,
+}
+
+/// What an expression over the value, `a`, gives.
+#[derive(Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+struct By {
+    by: String,
 }
 
 impl Configuration {
@@ -85,7 +107,7 @@ impl Configuration {
             without_novelty: self
                 .novelty
                 .iter()
-                .filter(|(_, novelty)| **novelty == Novelty::Off)
+                .filter(|(_, novelty)| **novelty == Novelty::Named(Known::Off))
                 .map(|(name, _)| name.clone())
                 .collect(),
         }
@@ -93,13 +115,13 @@ impl Configuration {
 }
 
 impl Configuration {
-    /// The author's own laws, with where each stands.
-    pub fn laws(&self, root: &Path, workspace: &Path) -> Vec<Added> {
+    /// What becomes part of the harness: the author's own laws, and how values are told apart, with where each is said.
+    pub fn request(&self, root: &Path, workspace: &Path) -> Request {
         let files = [root.join("testwright.toml"), root.join("Cargo.toml"), workspace.join("Cargo.toml")];
         let texts = files.map(|path| (std::fs::read_to_string(&path).unwrap_or_default(), path));
-        let place = |law: &OwnLaw| {
+        let place = |said: &str| {
             let at = texts.iter().find_map(|(text, path)| {
-                let line = text.lines().position(|line| line.contains(&law.holds))?;
+                let line = text.lines().position(|line| line.contains(said))?;
                 Some(format!("{}:{}", path.display(), line + 1))
             });
             at.unwrap_or_else(|| "configuration".to_owned())
@@ -108,9 +130,27 @@ impl Configuration {
             ty: law.ty.clone(),
             name: law.name.clone(),
             holds: law.holds.clone(),
-            place: place(law),
+            place: place(&law.holds),
         };
-        self.law.iter().map(added).collect()
+        let apart = |novelty: &Novelty| match novelty {
+            Novelty::Named(Known::Value | Known::Off) => None,
+            Novelty::Named(Known::Equality) => Some(Apart::Equality),
+            Novelty::Named(Known::Representation) => Some(Apart::Representation),
+            Novelty::Expression(By { by }) => Some(Apart::Expression(by.clone())),
+        };
+        let novelty = self.novelty.iter().filter_map(|(ty, novelty)| {
+            let by = apart(novelty)?;
+            let place = match &by {
+                Apart::Expression(expression) => place(expression),
+                _ => place(&format!("{ty} =")),
+            };
+            Some(NoveltyOf { ty: ty.clone(), by, place })
+        });
+        Request {
+            laws: self.law.iter().map(added).collect(),
+            novelty: novelty.collect(),
+            ..Request::default()
+        }
     }
 }
 
@@ -220,5 +260,16 @@ mod tests {
         assert!(parse("[generate]\nleast = 3\nmost = 2\n").is_err());
         assert!(parse("[generate]\nsmallest = 3\n").is_err());
         assert!(parse("[novelty]\nC = \"sometimes\"\n").is_err());
+        assert!(parse("[novelty]\nC = { of = \"a\" }\n").is_err());
+    }
+
+    #[test]
+    fn ways_to_tell_values_apart_are_read() {
+        let text =
+            "[novelty]\nA = \"off\"\nB = \"equality\"\nC = \"representation\"\nD = { by = \"a.len()\" }\n";
+        let novelty = parse(text).unwrap().request(Path::new("/"), Path::new("/")).novelty;
+        let ways: Vec<(&str, &Apart)> = novelty.iter().map(|of| (&*of.ty, &of.by)).collect();
+        let by = Apart::Expression("a.len()".to_owned());
+        assert_eq!(ways, [("B", &Apart::Equality), ("C", &Apart::Representation), ("D", &by)]);
     }
 }

@@ -119,6 +119,9 @@ pub struct GenerateFlags {
     /// Where sequences come from: `directed` extends what is new, the others are there to compare with
     #[arg(long, value_enum, default_value_t = Strategy::Directed)]
     pub strategy: Strategy,
+    /// Go on behind panics: calls that change something are also made with their panic caught
+    #[arg(long)]
+    pub past_panics: bool,
     /// Whether to search under `AddressSanitizer` too: if the crate has unsafe code, never, or always
     #[arg(long, value_enum, default_value_t = Sanitizer::Auto)]
     pub sanitizer: Sanitizer,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use testwright_emit::report::Report;
 use testwright_engine::campaign::{Limit, Plan, Progress, Sanitizer, Strategy};
-use testwright_engine::{Campaign, EngineError, Outcome, Workbench, prepare_with};
+use testwright_engine::{Campaign, EngineError, Outcome, Request, Workbench, prepare_with};
 use testwright_harness::{Places, Selection, Subject};
 
 use crate::flags::{self, Deny, GenerateFlags, MessageFormat};
@@ -34,12 +34,13 @@ pub fn run(flags: &GenerateFlags) -> anyhow::Result<u8> {
     catch_interrupts(&progress);
     let interrupted = || progress.stop.load(Ordering::SeqCst);
     // What is wrong with the configuration is said below.
-    let laws = |subject: &Subject| {
-        let read = configuration::read(&subject.root, &subject.workspace_root).ok();
-        Ok(read.map_or_else(Vec::new, |read| read.laws(&subject.root, &subject.workspace_root)))
+    let request = |subject: &Subject| {
+        let read = configuration::read(&subject.root, &subject.workspace_root).unwrap_or_default();
+        let request = read.request(&subject.root, &subject.workspace_root);
+        Ok(Request { past_panics: flags.past_panics, ..request })
     };
     let operations = flags.subject.operations as usize;
-    let mut bench = match prepare_with(&selection, places, operations, &laws, &tell) {
+    let mut bench = match prepare_with(&selection, places, operations, &request, &tell) {
         Ok(bench) => bench,
         // Cargo hears the same Ctrl-C; what it says then is no news of the crate.
         Err(_) if interrupted() => return Ok(cut_short()),
@@ -193,8 +194,19 @@ fn command_line(flags: &GenerateFlags) -> String {
         None => format!("--budget {}s", flags.budget.as_secs_f64()),
     };
     let _ = write!(command, " {limit} --seed {}", flags.seed);
-    if flags.resume {
-        command.push_str(" --resume");
+    let subject = &flags.subject;
+    if !subject.features.is_empty() {
+        let _ = write!(command, " --features {}", subject.features.join(","));
+    }
+    for (given, name) in [
+        (subject.all_features, "all-features"),
+        (subject.no_default_features, "no-default-features"),
+        (flags.past_panics, "past-panics"),
+        (flags.resume, "resume"),
+    ] {
+        if given {
+            let _ = write!(command, " --{name}");
+        }
     }
     command
 }

@@ -97,6 +97,9 @@ pub struct Search {
     /// What branch-directed generation met; `null` where it had no time.
     #[serde(default)]
     pub branches: Option<Branches>,
+    /// Types of which a value was seen to change by a call on another.
+    #[serde(default)]
+    pub sharing: Vec<String>,
     /// How the first job came along, at most some hundred points.
     #[serde(default)]
     pub curve: Vec<CurvePoint>,

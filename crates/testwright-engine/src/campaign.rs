@@ -45,6 +45,13 @@ pub struct Plan {
     pub deny_undocumented: bool,
 }
 
+impl Plan {
+    /// Whether the budget is a time, so that what is slow may be left out.
+    pub fn is_timed(&self) -> bool {
+        matches!(self.limit, Limit::Time(_))
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     Time(Duration),
@@ -139,7 +146,7 @@ impl Campaign<'_> {
         make_folder(&scratch)?;
         let kept = crate::past::open(&self.plan, self.bench)?;
         tell("building the worker");
-        let timed = matches!(self.plan.limit, Limit::Time(_));
+        let timed = self.plan.is_timed();
         // It is there soonest, and the one that counts lines.
         let quick = self.bench.build(&Variant::quick())?.binary;
         let mut stages = if timed {
@@ -364,6 +371,7 @@ impl Campaign<'_> {
                 lost: past.lost + learned.replayed.illegal,
                 by_length: learned.by_length.figures(),
                 branches: learned.branches.report(),
+                sharing: learned.sharing.iter().map(|ty| self.bench.operations.ty(*ty).to_string()).collect(),
                 curve: learned.curve.points(),
             },
             operations,
@@ -473,6 +481,7 @@ fn merge(all: Vec<Learned>) -> Learned {
             }
         }
         merged.stateful.extend(learned.stateful);
+        merged.sharing.extend(learned.sharing);
         for op in 0..u32::try_from(learned.choice.len()).unwrap_or(0) {
             merged.choice.tally_mut(OpId(op)).join(learned.choice.tally(OpId(op)));
         }

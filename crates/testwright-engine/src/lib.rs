@@ -21,6 +21,7 @@ pub mod judge;
 pub mod lengths;
 pub mod listing;
 pub mod minimise;
+pub mod novelty;
 pub mod past;
 mod quick;
 pub mod repair;
@@ -35,4 +36,4 @@ pub mod workbench;
 
 pub use campaign::{Campaign, Outcome, Plan};
 pub use error::EngineError;
-pub use workbench::{Workbench, prepare, prepare_with};
+pub use workbench::{Request, Workbench, prepare, prepare_with};

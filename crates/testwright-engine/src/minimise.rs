@@ -231,9 +231,12 @@ fn with_plainer_literals(operations: &Operations, sequence: &Sequence) -> Vec<Se
 fn plainer(literal: &Literal) -> Vec<Literal> {
     match literal {
         Literal::Int(value) => {
-            let mut all: Vec<i128> = [0, 1, 2, value / 2, value - value.signum()].into();
-            all.retain(|other| other.unsigned_abs() < value.unsigned_abs());
-            all.dedup();
+            // Large ones come down in few rounds.
+            let parts = [value >> 32, value >> 16, value >> 8, value >> 4, value / 4, value / 2];
+            let mut all: Vec<i128> =
+                [0, 1, 2].into_iter().chain(parts).chain([value - value.signum()]).collect();
+            let mut known = HashSet::new();
+            all.retain(|other| other.unsigned_abs() < value.unsigned_abs() && known.insert(*other));
             all.into_iter().map(Literal::Int).collect()
         }
         Literal::Str(text) => shorter(&text.chars().collect::<Vec<char>>())
@@ -393,7 +396,8 @@ mod tests {
         let numbers = |value| plainer(&Literal::Int(value));
         assert_eq!(numbers(0), []);
         assert_eq!(numbers(1), [Literal::Int(0)]);
-        assert_eq!(numbers(-300), [0, 1, 2, -150, -299].map(Literal::Int));
+        assert_eq!(numbers(-300), [0, 1, 2, -1, -2, -19, -75, -150, -299].map(Literal::Int));
+        assert_eq!(numbers(9), [0, 1, 2, 4, 8].map(Literal::Int));
         let texts = plainer(&Literal::Str("añb".to_owned()));
         assert_eq!(texts, ["", "a", "ñb", "añ"].map(|text| Literal::Str(text.to_owned())));
         assert_eq!(plainer(&Literal::Bytes(Vec::new())), []);

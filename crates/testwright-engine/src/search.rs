@@ -8,8 +8,9 @@ mod branching;
 mod learning;
 mod looking;
 mod replay;
+mod sharing;
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
@@ -23,7 +24,7 @@ use testwright_execute::{Batch, Ending, Execution, Phase, Worker, WorkerPlan};
 use testwright_harness::Variant;
 use testwright_model::OpId;
 use testwright_model::ledger::State;
-use testwright_model::operation::Operations;
+use testwright_model::operation::{Operations, TypeId};
 use testwright_model::sequence::{Sequence, Step};
 use testwright_store::Stored;
 use testwright_wire::layout::SLOTS;
@@ -76,6 +77,8 @@ pub struct Learned {
     pub pool: usize,
     /// When something was last reached for the first time: seconds and executions.
     pub last_new: (f64, u64),
+    /// Types of which a value was seen to change by a call on another.
+    pub sharing: BTreeSet<TypeId>,
     /// Counters that were reached, of the last build that has any.
     pub edges: Vec<u32>,
     pub replayed: Replayed,
@@ -358,6 +361,7 @@ impl<'a> Search<'a> {
         self.learn_from(received);
         if compares {
             self.compare_with_fresh(&proposals)?;
+            self.look_for_sharing(&proposals)?;
         }
         if next.is_multiple_of(CLOSE) {
             self.look_closely(&proposals)?;
@@ -552,7 +556,7 @@ const HANG: Duration = Duration::from_millis(25);
 
 /// The same where executions are counted: a call that nearly takes it ends one way today and another way tomorrow, so there
 /// should be none.
-const HANG_UNTIMED: Duration = Duration::from_millis(600);
+pub const HANG_UNTIMED: Duration = Duration::from_millis(600);
 
 /// How long a job looks out for its worker's answer before it sleeps, if there are more processors than jobs.
 const ALERT: Duration = Duration::from_millis(20);
@@ -567,7 +571,7 @@ pub fn start_worker(
 ) -> Result<Worker, EngineError> {
     let folder = scratch.join(format!("job-{job}"));
     crate::campaign::make_folder(&folder)?;
-    let hang = if matches!(plan.limit, Limit::Time(_)) { HANG } else { HANG_UNTIMED };
+    let hang = if plan.is_timed() { HANG } else { HANG_UNTIMED };
     let jobs = plan.jobs;
     let mut plan = WorkerPlan::new(binary, folder);
     plan.coverage = variant.counts();

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
+use std::time::Duration;
 
 use testwright_cover::{Branches, Cover, Map, Package};
 use testwright_emit::{Imports, Pin, RegressionTest, regression_file, regression_single, tidy};
@@ -17,7 +18,7 @@ use testwright_wire::record::want;
 use crate::campaign::Plan;
 use crate::confirm::{PASSED, run_test};
 use crate::minimise::{self, Plainest};
-use crate::search::{MEMORY, calls};
+use crate::search::{HANG_UNTIMED, MEMORY, calls};
 use crate::workbench::{Tell, Workbench};
 use crate::{EngineError, encode};
 
@@ -54,6 +55,10 @@ const BATCH: usize = 50;
 const PINS: usize = 6;
 /// Runs of each test beyond the first, each with hash seeds of its own.
 const RERUNS: usize = 2;
+
+/// CPU time of a call in a test, at most, under a time budget: what takes longer is no test to run before each release, and a corpus may have dozens of such
+/// calls, each of which is waited for.
+const SOON: Duration = Duration::from_millis(120);
 
 /// What tests of the suite are made from.
 #[derive(Debug)]
@@ -108,6 +113,8 @@ impl Material<'_> {
     fn worker(&self) -> Result<Worker, EngineError> {
         let mut plan = WorkerPlan::new(self.binary, self.scratch.join("suite"));
         plan.limits.memory = MEMORY;
+        plan.limits.call = if self.plan.is_timed() { SOON } else { HANG_UNTIMED };
+        plan.limits.sequence = plan.limits.call * 2;
         crate::campaign::make_folder(&plan.scratch)?;
         Ok(Worker::start(plan)?)
     }

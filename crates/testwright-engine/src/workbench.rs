@@ -18,6 +18,7 @@ use testwright_model::{Api, OpId};
 use testwright_wire::layout::ability;
 
 use crate::EngineError;
+use crate::novelty::{self, NoveltyOf};
 use crate::wishes::{Resolved, Wishes};
 
 /// Values of more bytes are not made: to move one costs as much as thousands of calls.
@@ -103,31 +104,47 @@ pub fn prepare(
     budget: usize,
     tell: Tell<'_>,
 ) -> Result<Workbench, EngineError> {
-    prepare_with(selection, places, budget, &|_| Ok(Vec::new()), tell)
+    prepare_with(selection, places, budget, &|_| Ok(Request::default()), tell)
 }
 
-/// The laws that a crate's author added.
-pub type LawsOf<'a> = &'a dyn Fn(&Subject) -> Result<Vec<Added>, EngineError>;
+/// What is asked for beside the crate's own API.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Laws that the crate's author added.
+    pub laws: Vec<Added>,
+    /// How values of single types are told apart.
+    pub novelty: Vec<NoveltyOf>,
+    /// Whether sequences go on behind panics.
+    pub past_panics: bool,
+}
 
-/// Goes down the pipe up to the pruned harness, with laws of the crate's author.
+/// What is asked for, once it is known which package it is about.
+pub type RequestOf<'a> = &'a dyn Fn(&Subject) -> Result<Request, EngineError>;
+
+/// Goes down the pipe up to the pruned harness, with what the crate's author asks for.
 pub fn prepare_with(
     selection: &Selection,
     places: Places,
     budget: usize,
-    laws: LawsOf<'_>,
+    request: RequestOf<'_>,
     tell: Tell<'_>,
 ) -> Result<Workbench, EngineError> {
     let (subject, api, mut timing) = discover(selection, &places, tell)?;
+    let request = request(&subject)?;
     let added: Vec<(Added, &'static Law)> =
-        laws(&subject)?.into_iter().map(|added| (added.clone(), added.law())).collect();
+        request.laws.into_iter().map(|added| (added.clone(), added.law())).collect();
     let start = Instant::now();
     let mut grounded = testwright_ground::ground_with(&api, budget, &added);
     grounded.retain_reachable();
+    if request.past_panics {
+        grounded.catch_panics(budget);
+    }
     timing.ground = start.elapsed().as_secs_f64();
     if grounded.callables.iter().all(|callable| callable.operations.is_empty()) {
         return Err(EngineError::Nothing(nothing(&grounded, &api)));
     }
-    let source = source(&grounded, &api);
+    let mut source = source(&grounded, &api);
+    let told_apart = novelty::apply(&request.novelty, &grounded.operations, &mut source)?;
     tell(&format!("checking {} operations with the compiler", source.operations.len()));
     let start = Instant::now();
     let harness = testwright_harness::prepare(&subject, &source, &places)?;
@@ -157,6 +174,7 @@ pub fn prepare_with(
     for (added, law) in &added {
         check_law(added, law, &grounded.operations, &usable, &rejected)?;
     }
+    novelty::check(&told_apart, &harness.pruned().rejected_types)?;
     let callables = grounded.callables.iter().map(fact).collect();
     let operations = grounded.operations;
     let dictionary = Dictionary::harvest(&subject.root, &[]);

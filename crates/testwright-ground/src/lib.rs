@@ -6,6 +6,7 @@
 
 mod appetite;
 pub mod callable;
+mod caught;
 mod choose;
 mod construct;
 mod form;

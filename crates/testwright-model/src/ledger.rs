@@ -101,6 +101,11 @@ impl Clone for State {
 }
 
 impl State {
+    /// The types of the values that are alive.
+    pub fn types(&self) -> impl Iterator<Item = TypeId> + '_ {
+        self.values.iter().map(|value| value.ty)
+    }
+
     /// The steps taken.
     pub fn steps(&self) -> u32 {
         self.steps

@@ -122,6 +122,9 @@ pub struct Form {
     pub only_full: bool,
 }
 
+/// How the form of a call whose panic is caught begins; no other does.
+pub const CAUGHT: &str = "drop(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| ";
+
 /// A hole in a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hole {
@@ -175,6 +178,11 @@ impl Operation {
 
     pub fn is_subject(&self) -> bool {
         matches!(self.origin, Origin::Subject(_))
+    }
+
+    /// Whether a panic of the call is caught.
+    pub fn is_caught(&self) -> bool {
+        self.form.full.starts_with(CAUGHT)
     }
 
     /// The law that the call checks.

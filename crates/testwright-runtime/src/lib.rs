@@ -14,6 +14,8 @@
 
 mod hash;
 mod ledger;
+#[doc(hidden)]
+pub mod novelty;
 mod operation;
 #[doc(hidden)]
 pub mod types;

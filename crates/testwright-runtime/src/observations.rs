@@ -120,7 +120,7 @@ impl Observations {
     /// See [`Observations::made`].
     pub unsafe fn asked(&mut self, number: usize, cell: *const u8, ty: &Type) {
         self.under_way = Some(number as u32);
-        let fingerprint = ty.fingerprint.map_or(0, |fingerprint| fingerprint(cell));
+        let fingerprint = ty.novelty.map_or(0, |fingerprint| fingerprint(cell));
         if self.observed_count < MAX_VALUES {
             self.observed.add(self.observed_count).write(fingerprint);
             self.observed_count += 1;

@@ -27,6 +27,8 @@ pub struct Type {
     pub drop: Option<DropFn>,
     /// By `Hash`, else by the `Debug` text; never 0.
     pub fingerprint: Option<FingerprintFn>,
+    /// What decides whether a value is new: mostly the same.
+    pub novelty: Option<FingerprintFn>,
     /// The `Debug` text.
     pub text: Option<TextFn>,
     /// Writes a clone to the second address.
@@ -104,7 +106,43 @@ pub const fn bit(answer: bool, bit: u32) -> u32 {
 macro_rules! type_entry {
     ($type:ty) => {{
         #[allow(unused_imports)]
-        use $crate::types::{ability, bit, either, Lacks as _, Probe};
+        use $crate::types::{either, Lacks as _, Probe};
+        $crate::type_entry!($type, as either(<Probe<$type>>::HASH, <Probe<$type>>::DEBUG_HASH))
+    }};
+    // By the `Debug` text, whether or not there is a `Hash`.
+    ($type:ty, representation) => {{
+        #[allow(unused_imports)]
+        use $crate::types::{either, Lacks as _, Probe};
+        $crate::type_entry!($type, as either(<Probe<$type>>::DEBUG_HASH, <Probe<$type>>::HASH))
+    }};
+    // By `==`.
+    ($type:ty, equality) => {{
+        unsafe fn fingerprint(value: *const u8) -> u64 {
+            #[allow(unused_imports)]
+            use $crate::types::{either, Lacks as _, Probe};
+            static KNOWN: $crate::novelty::Representatives = $crate::novelty::Representatives::new();
+            let means = $crate::novelty::Means {
+                size: ::core::mem::size_of::<$type>(),
+                align: ::core::mem::align_of::<$type>(),
+                clone: <Probe<$type>>::CLONE,
+                eq: <Probe<$type>>::EQ,
+                own: either(<Probe<$type>>::HASH, <Probe<$type>>::DEBUG_HASH),
+            };
+            KNOWN.fingerprint(value, means)
+        }
+        $crate::type_entry!($type, as Some(fingerprint))
+    }};
+    // By what an expression over the value gives.
+    ($type:ty, by |$value:ident| $by:expr) => {{
+        unsafe fn fingerprint(value: *const u8) -> u64 {
+            let $value: &$type = &*value.cast::<$type>();
+            $crate::types::text_fingerprint(&$by)
+        }
+        $crate::type_entry!($type, as Some(fingerprint))
+    }};
+    ($type:ty, as $novelty:expr) => {{
+        #[allow(unused_imports)]
+        use $crate::types::{ability, bit, Lacks as _, Probe};
         $crate::Type {
             size: ::core::mem::size_of::<$type>(),
             align: ::core::mem::align_of::<$type>(),
@@ -118,7 +156,8 @@ macro_rules! type_entry {
                 | bit(<Probe<$type>>::DISPLAY, ability::DISPLAY)
                 | bit(<Probe<$type>>::DEFAULT, ability::DEFAULT),
             drop: <Probe<$type>>::DROP,
-            fingerprint: either(<Probe<$type>>::HASH, <Probe<$type>>::DEBUG_HASH),
+            fingerprint: $crate::types::either(<Probe<$type>>::HASH, <Probe<$type>>::DEBUG_HASH),
+            novelty: $novelty,
             text: <Probe<$type>>::DEBUG,
             clone: <Probe<$type>>::CLONE,
             eq: <Probe<$type>>::EQ,
@@ -143,9 +182,14 @@ unsafe fn debug_of<T: fmt::Debug>(value: *const u8, out: &mut dyn fmt::Write) ->
 }
 
 unsafe fn debug_hash_of<T: fmt::Debug>(value: *const u8) -> u64 {
+    text_fingerprint(&*value.cast::<T>())
+}
+
+/// The fingerprint of a `Debug` text.
+pub fn text_fingerprint<T: fmt::Debug + ?Sized>(value: &T) -> u64 {
     let mut writer = TextFingerprint::new();
     // An error of the type's own `Debug` is part of what it shows.
-    let outcome = fmt::write(&mut writer, format_args!("{:?}", *value.cast::<T>()));
+    let outcome = fmt::write(&mut writer, format_args!("{value:?}"));
     if outcome.is_err() && !writer.gave_up() {
         return 1;
     }
@@ -216,6 +260,31 @@ mod tests {
         assert_eq!(abilities, expected);
         assert_eq!((TABLE[2].size, TABLE[2].align), (4096, 4096));
         assert_eq!((TABLE[7].size, TABLE[7].align), (0, 1));
+    }
+
+    #[test]
+    fn values_are_told_apart_as_asked_for() {
+        static BY: &[Type] = &[
+            crate::type_entry!(f64, equality),
+            crate::type_entry!(String, by | a | a.len()),
+            crate::type_entry!(Rich, representation),
+        ];
+        let of = |entry: &Type, value: *const u8| {
+            // SAFETY: each address is that of a value of the entry's type.
+            unsafe { entry.novelty.expect("there is one")(value) }
+        };
+        let float = |value: f64| of(&BY[0], core::ptr::addr_of!(value).cast());
+        assert_eq!(float(0.0), float(-0.0), "they are equal and print differently");
+        assert_ne!(float(0.0), float(1.0));
+        let text = |value: &str| {
+            let value = String::from(value);
+            of(&BY[1], core::ptr::addr_of!(value).cast())
+        };
+        assert_eq!(text("ab"), text("cd"));
+        assert_ne!(text("ab"), text("abc"));
+        let (by_text, by_hash) = (Rich(1), crate::type_entry!(Rich));
+        let at = core::ptr::addr_of!(by_text).cast();
+        assert_ne!(of(&BY[2], at), of(&by_hash, at));
     }
 
     #[test]

@@ -171,6 +171,9 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
     if sequence.steps[..step].iter().any(|step| matches!(step, Step::Forget(_))) {
         return Verdict::Illegal("a panic after something was forgotten");
     }
+    if is_behind_caught(operations, &sequence.steps[..step]) {
+        return Verdict::Illegal("a panic after one that was caught");
+    }
     let absurd = beyond && class == "overflow" && wants_room(operation) && !promises(operation);
     if absurd {
         return Verdict::Illegal("absurd demand for memory");
@@ -182,6 +185,11 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
         return Verdict::Illegal(reason);
     }
     Verdict::Failing(Failure { tier, class, operation: operation.path.clone(), step, message, file, line })
+}
+
+/// Whether a panic may have been caught before: what it left behind must be safe to use, and may refuse to be used.
+fn is_behind_caught(operations: &Operations, steps: &[Step]) -> bool {
+    steps.iter().any(|step| matches!(step, Step::Call { op, .. } if operations.get(*op).is_caught()))
 }
 
 /// Class, message and place of an end that took the process with it.

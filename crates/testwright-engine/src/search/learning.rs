@@ -106,7 +106,9 @@ impl Search<'_> {
         let mut entry = None;
         let cost = self.cost(proposal, execution);
         for (observed, fingerprint) in proposal.aim.observed.iter().zip(&execution.observed) {
-            if !self.pool.is_new(observed.ty, *fingerprint, &mut self.rng) {
+            if !self.pool.is_new(observed.ty, *fingerprint, &mut self.rng)
+                && !self.is_shared(proposal, observed.ty)
+            {
                 continue;
             }
             let entry = entry.get_or_insert_with(|| proposal.entry());
