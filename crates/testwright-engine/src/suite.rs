@@ -58,7 +58,7 @@ const RERUNS: usize = 2;
 
 /// CPU time of a call in a test, at most, under a time budget: what takes longer is no test to run before each release, and a corpus may have dozens of such
 /// calls, each of which is waited for.
-const SOON: Duration = Duration::from_millis(120);
+const SOON: Duration = Duration::from_millis(40);
 
 /// What tests of the suite are made from.
 #[derive(Debug)]

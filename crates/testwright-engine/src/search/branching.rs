@@ -13,11 +13,11 @@ use crate::campaign::Limit;
 use crate::direct::draft::Draft;
 
 /// From these parts of the budget on, for a while, branches that went one way only are looked at.
-const PHASES: [f64; 4] = [0.35, 0.5, 0.65, 0.8];
+const PHASES: [f64; 5] = [0.1, 0.25, 0.45, 0.65, 0.8];
 /// Sooner if the search is flat.
-const SOONEST: f64 = 0.2;
+const SOONEST: f64 = 0.05;
 /// What such a while may take of the budget.
-const PHASE: f64 = 0.05;
+const PHASE: f64 = 0.04;
 
 impl Search<'_> {
     /// Whether branches are to be looked at now.
