@@ -7,6 +7,7 @@
 mod appetite;
 pub mod callable;
 mod choose;
+mod companions;
 mod construct;
 mod form;
 mod grounder;
