@@ -16,7 +16,7 @@ fn classes(name: &str, code: i32) -> BTreeSet<String> {
     let manifest = here.join("Cargo.toml");
     // What takes some five seconds, counted: a busy machine is not to make a difference.
     let order =
-        ["generate", "--executions", "200000", "--max-findings", "100", "--out", out_text, "--manifest-path"];
+        ["generate", "--executions", "400000", "--max-findings", "100", "--out", out_text, "--manifest-path"];
     run(tool(Path::new("/"), &order).arg(&manifest)).expect(code, &[]);
     let report = json(&out.join("report.json"));
     let findings = report["findings"].as_array().expect("a list");

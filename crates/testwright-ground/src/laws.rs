@@ -5,6 +5,7 @@ use testwright_model::law::{self, Law, LawRef};
 use testwright_model::operation::{Form, Origin, Take};
 use testwright_model::{GenericArg, Prim, TraitRef, Ty};
 
+use crate::companions::Companion;
 use crate::grounder::{Draft, Grounder};
 use crate::sign::Signature;
 use crate::solve::Answer;
@@ -29,12 +30,14 @@ impl Grounder<'_, '_, '_, '_> {
         for ty in instances {
             for law in law::all() {
                 if self.is_for(law, &ty) {
-                    self.law(law, &ty);
+                    for companion in self.companions(law, &ty) {
+                        self.law(law, &ty, companion);
+                    }
                 }
             }
             for (added, law) in self.added {
                 if is_named(&ty, &added.ty) {
-                    self.law(law, &ty);
+                    self.law(law, &ty, Companion::default());
                 }
             }
         }
@@ -45,18 +48,22 @@ impl Grounder<'_, '_, '_, '_> {
             law.written.is_empty() || law.written.iter().any(|path| self.is_written(path, law.overrides, ty));
         by_hand
             && (!law.sealed || self.is_sealed(ty))
-            && law.methods.iter().all(|(name, result)| self.has_method(name, result, ty))
+            && (!law.unbounded || !self.is_bounded(ty))
+            && law.methods.iter().all(|signature| self.has_method(signature, ty))
             && law.needs.iter().all(|path| self.implements(path, ty))
     }
 
     fn implements(&self, path: &str, ty: &Ty) -> bool {
-        let args = if is_binary(path) { vec![GenericArg::Ty(ty.clone())] } else { Vec::new() };
+        let (path, named) = argument(path);
+        let other = named.or_else(|| is_binary(path).then(|| ty.clone()));
+        let args = other.into_iter().map(GenericArg::Ty).collect();
         let trait_ = TraitRef { path: path.to_owned(), args, assoc: Vec::new(), assoc_bounds: Vec::new() };
         self.chooser.solver.prove(ty, &trait_, &mut Bindings::new()) == Answer::Yes
     }
 
     /// Whether the subject implements the trait for the type with its own code, and in it one of these methods, if there are any.
     fn is_written(&self, path: &str, methods: &[&str], ty: &Ty) -> bool {
+        let (path, named) = argument(path);
         let writes =
             |def: &ImplDef| methods.is_empty() || def.methods.iter().any(|own| methods.contains(&&*own.name));
         let itself = |def: &ImplDef, arg: &GenericArg| match (arg, &def.for_) {
@@ -66,8 +73,10 @@ impl Grounder<'_, '_, '_, '_> {
         };
         self.world.impls_for(ty).any(|def| {
             let of_trait = def.trait_.as_ref().filter(|trait_| trait_.path == path);
-            let fits = of_trait.is_some_and(|trait_| {
-                !is_binary(path) || trait_.args.first().is_none_or(|arg| itself(def, arg))
+            let fits = of_trait.is_some_and(|trait_| match (&named, trait_.args.first()) {
+                (Some(named), Some(GenericArg::Ty(arg))) => arg == named,
+                (None, Some(arg)) => !is_binary(path) || itself(def, arg),
+                _ => named.is_none(),
             });
             fits && !def.derived && !def.negative && writes(def) && self.world.is_subject_impl(def)
         })
@@ -88,24 +97,7 @@ impl Grounder<'_, '_, '_, '_> {
         })
     }
 
-    fn has_method(&self, name: &str, result: &str, ty: &Ty) -> bool {
-        let result = match result {
-            "bool" => Ty::Prim(Prim::Bool),
-            _ => Ty::Prim(Prim::Usize),
-        };
-        self.world.impls_for(ty).filter(|def| def.trait_.is_none() && self.world.is_subject_impl(def)).any(
-            |def| {
-                def.methods.iter().any(|function| {
-                    let [(_, Ty::Ref { mutable: false, .. })] = function.params.as_slice() else {
-                        return false;
-                    };
-                    function.name == name && function.result == result && !function.is_unsafe
-                })
-            },
-        )
-    }
-
-    fn law(&mut self, law: &'static Law, ty: &Ty) {
+    fn law(&mut self, law: &'static Law, ty: &Ty, companion: Companion) {
         let named = |grounder: &Self| grounder.chooser.name_regions(ty);
         let params = law
             .takes
@@ -116,6 +108,7 @@ impl Grounder<'_, '_, '_, '_> {
                 let ty = if *take == Take::Value { ty } else { Ty::reference(ty) };
                 (name.to_owned(), ty)
             })
+            .chain(companion.params)
             .collect();
         let name = match ty {
             Ty::Adt { path, .. } => path.rsplit("::").next().unwrap_or(path),
@@ -127,9 +120,12 @@ impl Grounder<'_, '_, '_, '_> {
         } else {
             format!("<{name} as {trait_}>::{method}")
         };
-        let full = law.code.replace("{T}", &ty.erased().to_string());
+        let filled = |text: &str| {
+            companion.names.iter().fold(text.to_owned(), |text, (name, by)| text.replace(name, by))
+        };
+        let full = filled(&law.code.replace("{T}", &ty.erased().to_string()));
         let _ = self.add(Draft {
-            path,
+            path: filled(&path),
             origin: Origin::Law(LawRef(law)),
             callable: None,
             signature: Signature::new(params, &Ty::unit(), &[]),
@@ -143,6 +139,11 @@ impl Grounder<'_, '_, '_, '_> {
 /// Whether the type is meant by its name, or by its path with or without the crate's name.
 fn is_named(ty: &Ty, name: &str) -> bool {
     matches!(ty, Ty::Adt { path, .. } if path == name || path.ends_with(&format!("::{name}")))
+}
+
+/// The path of a trait, and the argument that stands behind it.
+fn argument(path: &str) -> (&str, Option<Ty>) {
+    path.strip_suffix("<usize>").map_or((path, None), |path| (path, Some(Ty::Prim(Prim::Usize))))
 }
 
 /// Whether the trait has another side, which is the type itself if nothing is said.

@@ -8,6 +8,7 @@ mod appetite;
 pub mod callable;
 mod caught;
 mod choose;
+mod companions;
 mod construct;
 mod form;
 mod grounder;

@@ -115,8 +115,12 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
         return Verdict::Illegal("no operation to blame");
     };
     let operation = operations.get(op);
-    if let Some(law) = operation.law().filter(|_| class == "panic") {
-        return broken_law(law, operation, step, &message, &file);
+    if let Some(law) = operation.law() {
+        match class {
+            "panic" => return broken_law(law, operation, step, &message, &file),
+            "hang" | "out-of-memory" => return Verdict::Illegal("a law that takes too much"),
+            _ => {}
+        }
     }
     let unknown = takes_unknown_number(operations, sequence, step);
     if class == "hang" && (unknown || explodes(operation) || asks_for_much(sequence, step, ABSURD)) {

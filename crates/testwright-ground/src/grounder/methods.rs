@@ -58,7 +58,7 @@ impl<'a> Grounder<'_, '_, '_, 'a> {
     }
 
     /// An impl's generics under names that nothing else has, and how the old names map to them.
-    pub(super) fn renamed(&self, def: &ImplDef) -> (Generics, Bindings) {
+    pub(crate) fn renamed(&self, def: &ImplDef) -> (Generics, Bindings) {
         let number = self.chooser.solver.fresh();
         let renamed: Bindings = def.generics.params.iter().map(|param| rename(param, number)).collect();
         let mut generics = def.generics.clone();

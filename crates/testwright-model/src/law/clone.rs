@@ -1,6 +1,6 @@
 //! `Clone`.
 
-use super::{Law, ONE, TWO};
+use super::{Law, MOVED, ONE, TWO, With};
 
 const CLONE: &str = "std::clone::Clone";
 
@@ -36,6 +36,46 @@ pub const LAWS: &[Law] = &[
         }"#,
         says: "`a.clone_from(b)` is `a = b.clone()`",
         source: "std::clone::Clone::clone_from: \"equivalent to a = b.clone() in functionality\"",
+        ..Law::NONE
+    },
+    Law {
+        class: "law:Clone.independent",
+        title: "is_independent_of_its_source",
+        blames: ("Clone", "clone"),
+        needs: &[CLONE, "std::cmp::Eq"],
+        written: &[CLONE],
+        with: With::Change,
+        takes: TWO,
+        // Another value tells whether one has changed: a second clone would change with it.
+        code: r#"{
+            let mut copy = Clone::clone({0});
+            let second = Clone::clone(&copy);
+            if {*0} == {*1} && second == {*1} {
+                let _ = copy.{m}({args});
+                assert!({*0} == {*1}, "a change of a clone leaves its source as it was");
+                assert!(second == {*1}, "a change of a clone leaves its source as it was, and its own clones");
+            }
+        }"#,
+        says: "a change of a clone leaves its source as it was",
+        source: "std::clone::Clone: \"explicitly duplicate an object\", for types with `Eq` that are changed through `&mut`",
+        ..Law::NONE
+    },
+    Law {
+        class: "law:Clone.same_items",
+        title: "gives_the_items_of_its_source",
+        blames: ("Clone", "clone"),
+        needs: &[CLONE, "std::iter::Iterator"],
+        written: &[CLONE],
+        takes: MOVED,
+        code: r#"{
+            let items = {0};
+            let shares = items.clone().take(1000).count() != items.clone().take(1000).count();
+            let copied: Vec<String> = items.clone().take(1000).map(|item| format!("{item:?}")).collect();
+            let own: Vec<String> = items.take(1000).map(|item| format!("{item:?}")).collect();
+            assert!(shares || own.len() == 1000 || copied == own, "a clone gives the items of its source: {copied:?}, not {own:?}");
+        }"#,
+        says: "a clone gives the items of its source: ",
+        source: "std::clone::Clone: \"explicitly duplicate an object\"",
         ..Law::NONE
     },
 ];

@@ -148,4 +148,102 @@ pub const LAWS: &[Law] = &[
         source: "std::iter::Iterator::count and last: what `next` gives until `None`",
         ..Law::NONE
     },
+    Law {
+        class: "law:Iterator.fold",
+        title: "has_fold_like_next",
+        blames: ("Iterator", "fold"),
+        needs: &[ITERATOR, CLONE],
+        written: &[ITERATOR],
+        overrides: &["fold"],
+        takes: MOVED,
+        code: r#"{
+            let items = {0};
+            let shares = items.clone().take(1000).count() != items.clone().take(1000).count();
+            let mut steps = items.clone();
+            let stepped: Vec<String> = std::iter::from_fn(|| steps.next()).take(1000).map(|item| format!("{item:?}")).collect();
+            if stepped.len() < 1000 && !shares {
+                let folded = items.fold(Vec::new(), |mut all: Vec<String>, item| {
+                    all.push(format!("{item:?}"));
+                    all
+                });
+                assert!(folded == stepped, "`fold` goes through what `next` gives: {folded:?}, not {stepped:?}");
+            }
+        }"#,
+        says: "`fold` goes through what `next` gives: ",
+        source: "std::iter::Iterator::fold: \"folds every element\", as `next` gives them",
+        ..Law::NONE
+    },
+    Law {
+        class: "law:DoubleEndedIterator.rfold",
+        title: "has_rfold_like_next_back",
+        blames: ("DoubleEndedIterator", "rfold"),
+        needs: &[BOTH_ENDS, CLONE],
+        written: &[BOTH_ENDS],
+        overrides: &["rfold"],
+        takes: MOVED,
+        code: r#"{
+            let items = {0};
+            let shares = items.clone().take(1000).count() != items.clone().take(1000).count();
+            let mut steps = items.clone();
+            let stepped: Vec<String> = std::iter::from_fn(|| steps.next_back()).take(1000).map(|item| format!("{item:?}")).collect();
+            if stepped.len() < 1000 && !shares {
+                let folded = items.rfold(Vec::new(), |mut all: Vec<String>, item| {
+                    all.push(format!("{item:?}"));
+                    all
+                });
+                assert!(folded == stepped, "`rfold` goes through what `next_back` gives: {folded:?}, not {stepped:?}");
+            }
+        }"#,
+        says: "`rfold` goes through what `next_back` gives: ",
+        source: "std::iter::DoubleEndedIterator::rfold: \"starting from the back\"",
+        ..Law::NONE
+    },
+    Law {
+        class: "law:DoubleEndedIterator.nth_back",
+        title: "has_nth_back_like_next_back",
+        blames: ("DoubleEndedIterator", "nth_back"),
+        needs: &[BOTH_ENDS, CLONE],
+        written: &[BOTH_ENDS],
+        overrides: &["nth_back"],
+        takes: MOVED,
+        code: r#"{
+            let items = {0};
+            let shares = items.clone().take(1000).count() != items.clone().take(1000).count();
+            let mut steps = items.clone();
+            for n in 0..8 {
+                let item = format!("{:?}", steps.next_back());
+                let nth = format!("{:?}", items.clone().nth_back(n));
+                assert!(shares || nth == item, "`nth_back` skips what `next_back` gives: {nth}, not {item}");
+                if item == "None" {
+                    break;
+                }
+            }
+        }"#,
+        says: "`nth_back` skips what `next_back` gives: ",
+        source: "std::iter::DoubleEndedIterator::nth_back: \"the nth element from the end\"",
+        ..Law::NONE
+    },
+    Law {
+        class: "law:DoubleEndedIterator.either_end",
+        title: "gives_the_same_items_from_either_end",
+        blames: ("DoubleEndedIterator", "next_back"),
+        needs: &[BOTH_ENDS, CLONE],
+        written: &[BOTH_ENDS, ITERATOR],
+        takes: MOVED,
+        code: r#"{
+            let mut items = {0};
+            let forth: Vec<String> = items.clone().take(1000).map(|item| format!("{item:?}")).collect();
+            let shares = items.clone().take(1000).count() != forth.len();
+            let (mut front, mut back) = (Vec::new(), Vec::new());
+            while let Some(item) = items.next().filter(|_| front.len() < 1000) {
+                front.push(format!("{item:?}"));
+                back.extend(items.next_back().map(|item| format!("{item:?}")));
+            }
+            front.extend(back.into_iter().rev());
+            assert!(shares || forth.len() == 1000 || front == forth, "an iterator gives the same items from either end: {front:?}, not {forth:?}");
+        }"#,
+        says: "an iterator gives the same items from either end: ",
+        source: "std::iter::DoubleEndedIterator: \"both back and forth work on the same range\"",
+        ..Law::NONE
+    },
 ];

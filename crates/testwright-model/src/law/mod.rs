@@ -5,21 +5,28 @@
 //! what a broken one means, the judge says.
 
 mod added;
+mod borrow;
+mod checked;
 mod clone;
+mod collect;
+mod convert;
 mod eq;
 mod hash;
+mod index;
 mod iterator;
 mod operators;
 mod ord;
 mod partial_ord;
 mod size;
 mod text;
+mod with;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::operation::Take;
 
 pub use added::Added;
+pub use with::{ADDING, Other, TAKING, Value, With};
 
 /// One law of one trait.
 #[derive(Debug)]
@@ -30,7 +37,7 @@ pub struct Law {
     pub title: &'static str,
     /// Who breaks it: a trait's name and its method.
     pub blames: (&'static str, &'static str),
-    /// What a type must implement, with itself as the other side.
+    /// What a type must implement, with itself as the other side if none is named (`std::ops::Index<usize>`).
     pub needs: &'static [&'static str],
     /// Of these at least one is written by hand: what is derived keeps the law.
     pub written: &'static [&'static str],
@@ -38,11 +45,16 @@ pub struct Law {
     pub overrides: &'static [&'static str],
     /// Only for types whose parts nobody else can set: else values may be what the type itself would never make.
     pub sealed: bool,
-    /// Methods by name that the type must have, each `(name, result)`, with `&self` alone.
-    pub methods: &'static [(&'static str, &'static str)],
+    /// Only for types that have room for whatever is put in.
+    pub unbounded: bool,
+    /// Beginnings of the signatures of methods that the type must have: `len(&self) -> usize`.
+    pub methods: &'static [&'static str],
+    /// What it is about beside the type.
+    pub with: With,
     /// The values that it is about.
     pub takes: &'static [Take],
-    /// The call as a form (see [`crate::operation::Form`]); `{T}` is the type. If the law is broken it panics with [`Law::says`].
+    /// The call as a form (see [`crate::operation::Form`]); `{T}` is the type, and [`With`] says what else there is. If the law is
+    /// broken it panics with [`Law::says`].
     pub code: &'static str,
     /// The law in words; the message of the panic.
     pub says: &'static str,
@@ -61,6 +73,11 @@ const ALL: &[&[Law]] = &[
     iterator::LAWS,
     size::LAWS,
     operators::LAWS,
+    index::LAWS,
+    collect::LAWS,
+    borrow::LAWS,
+    checked::LAWS,
+    convert::LAWS,
 ];
 
 /// The laws of std's traits.
@@ -107,7 +124,9 @@ impl Law {
         written: &[],
         overrides: &[],
         sealed: false,
+        unbounded: false,
         methods: &[],
+        with: With::Nothing,
         takes: &[],
         code: "",
         says: "",
@@ -135,7 +154,8 @@ mod tests {
             assert!(titles.insert((law.blames.0, law.title)), "{} twice", law.title);
             assert!(law.class.starts_with("law:") && law.class.contains('.'), "{}", law.class);
             assert!(law.code.contains(law.says), "{} panics with other words", law.class);
-            assert!(!law.source.is_empty() && !law.takes.is_empty(), "{}", law.class);
+            let values = law.takes.len() + usize::from(law.with.takes_more());
+            assert!(!law.source.is_empty() && values > 0, "{}", law.class);
             assert_eq!(of_class(law.class).map(|law| law.says), Some(law.says));
         }
     }

@@ -74,4 +74,26 @@ pub const LAWS: &[Law] = &[
         source: "std::cmp::Ord: \"all the methods must be consistent with cmp\"",
         ..Law::NONE
     },
+    Law {
+        class: "law:Ord.clamp",
+        title: "agrees_with_clamp",
+        blames: ("Ord", "clamp"),
+        needs: &[ORD, "std::clone::Clone"],
+        written: &[ORD],
+        overrides: &["clamp"],
+        takes: THREE,
+        code: r#"{
+            let (low, high) = if Ord::cmp({1}, {2}).is_le() { ({1}, {2}) } else { ({2}, {1}) };
+            let clamped = Ord::clamp(Clone::clone({0}), Clone::clone(low), Clone::clone(high));
+            let expected = match (Ord::cmp({0}, low), Ord::cmp({0}, high)) {
+                (std::cmp::Ordering::Less, _) => low,
+                (_, std::cmp::Ordering::Greater) => high,
+                _ => {0},
+            };
+            assert!(Ord::cmp(&clamped, expected).is_eq(), "`clamp` agrees with `cmp`");
+        }"#,
+        says: "`clamp` agrees with `cmp`",
+        source: "std::cmp::Ord::clamp: \"max if self is greater than max, and min if self is less than min\"",
+        ..Law::NONE
+    },
 ];

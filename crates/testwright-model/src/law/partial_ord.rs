@@ -1,6 +1,6 @@
 //! `PartialOrd`.
 
-use super::{Law, THREE, TWO};
+use super::{Law, ONE, Other, THREE, TWO, Value, With};
 
 const PARTIAL_ORD: &str = "std::cmp::PartialOrd";
 const PARTIAL_EQ: &str = "std::cmp::PartialEq";
@@ -59,6 +59,41 @@ pub const LAWS: &[Law] = &[
         }"#,
         says: "`<`, `<=`, `>` and `>=` agree with `partial_cmp`",
         source: "std::cmp::PartialOrd: \"a < b if and only if partial_cmp(a, b) == Some(Less)\" and so on",
+        ..Law::NONE
+    },
+    Law {
+        class: "law:PartialOrd.dual_with_another",
+        title: "is_dual_with_another_type",
+        blames: ("PartialOrd", "partial_cmp"),
+        with: With::Other(Other {
+            of: PARTIAL_ORD,
+            back: &[PARTIAL_ORD],
+            takes: Value::Shared,
+            ..Other::NONE
+        }),
+        takes: ONE,
+        code: r#"{
+            let other: &{U} = {1};
+            assert_eq!({*0} < *other, *other > {*0}, "`a < b` if and only if `b > a`, for two types too");
+            assert_eq!({*0} > *other, *other < {*0}, "`a < b` if and only if `b > a`, for two types too");
+        }"#,
+        says: "`a < b` if and only if `b > a`, for two types too",
+        source: "std::cmp::PartialOrd: \"Duality\", \"if A: PartialOrd<B> and B: PartialOrd<A>\"",
+        ..Law::NONE
+    },
+    Law {
+        class: "law:PartialOrd.agrees_with_eq_of_another",
+        title: "agrees_with_eq_of_another_type",
+        blames: ("PartialOrd", "partial_cmp"),
+        with: With::Other(Other { of: PARTIAL_ORD, takes: Value::Shared, ..Other::NONE }),
+        takes: ONE,
+        code: r#"{
+            let other: &{U} = {1};
+            let order = PartialOrd::partial_cmp({0}, other);
+            assert_eq!(order == Some(std::cmp::Ordering::Equal), {*0} == *other, "`a == b` if and only if they compare as equal, for two types too");
+        }"#,
+        says: "`a == b` if and only if they compare as equal, for two types too",
+        source: "std::cmp::PartialOrd: \"a == b if and only if partial_cmp(a, b) == Some(Equal)\"",
         ..Law::NONE
     },
 ];

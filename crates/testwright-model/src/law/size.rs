@@ -6,7 +6,7 @@ pub const LAWS: &[Law] = &[Law {
     class: "law:len.is_empty",
     title: "is_empty_if_its_len_is_0",
     blames: ("", "is_empty"),
-    methods: &[("len", "usize"), ("is_empty", "bool")],
+    methods: &["len(&self) -> usize", "is_empty(&self) -> bool"],
     takes: ONE,
     code: r#"{
         let len = {*0}.len();

@@ -1,0 +1,318 @@
+//! What a law is about beside its type: receives the law and a concrete type, hands on the texts and parameters of each operation.
+
+use testwright_model::api::{Function, ImplDef, ParamKind};
+use testwright_model::law::{ADDING, Law, Other, TAKING, Value, With};
+use testwright_model::ty::Folder;
+use testwright_model::{GenericArg, Prim, TraitRef, Ty};
+
+use crate::grounder::Grounder;
+use crate::menu;
+use crate::solve::Answer;
+use crate::world::{Bindings, apply, apply_trait};
+
+/// Operations of one law for one type.
+const MOST: usize = 4;
+/// Words of a documentation that says that clones belong together.
+const SHARING: [&str; 3] = ["handle", "shared", "reference-counted"];
+/// Methods of collections that do not grow.
+const BOUNDS: [&str; 4] = ["is_full", "remaining_capacity", "max_capacity", "cap"];
+
+/// What one operation of a law has beside values of its type.
+#[derive(Default)]
+pub(crate) struct Companion {
+    /// What stands in the law's form for each of its names.
+    pub names: Vec<(&'static str, String)>,
+    pub params: Vec<(String, Ty)>,
+}
+
+/// A method of a type, its parameters and result concrete.
+struct Method<'a> {
+    function: &'a Function,
+    receiver: &'static str,
+    params: Vec<(String, Ty)>,
+    result: Ty,
+}
+
+impl Method<'_> {
+    /// `get(&self, usize) -> bool`.
+    fn text(&self) -> String {
+        let params: String = self.params.iter().map(|(_, ty)| format!(", {ty}")).collect();
+        format!("{}({}{params}) -> {}", self.function.name, self.receiver, self.result)
+    }
+}
+
+impl<'a> Grounder<'_, '_, '_, 'a> {
+    pub(crate) fn companions(&self, law: &Law, ty: &Ty) -> Vec<Companion> {
+        let mut all = match law.with {
+            With::Nothing => vec![Companion::default()],
+            With::Items { mutable } if self.lends(ty, mutable) => vec![Companion::default()],
+            With::Items { .. } => Vec::new(),
+            With::Other(other) => self.others(&other, ty),
+            With::Change => self.changes(law, ty),
+            With::Family(prefix) => self.family(prefix, ty),
+            With::Insertion => self.insertion(ty).into_iter().collect(),
+        };
+        all.truncate(MOST);
+        all
+    }
+
+    /// Whether the type has a method whose signature begins like this.
+    pub(crate) fn has_method(&self, signature: &str, ty: &Ty) -> bool {
+        self.own_methods(ty).iter().any(|method| method.text().starts_with(signature))
+    }
+
+    /// Whether there may be no room for another item.
+    pub(crate) fn is_bounded(&self, ty: &Ty) -> bool {
+        let methods = self.own_methods(ty);
+        let has = |name: &str| methods.iter().any(|method| method.function.name == name);
+        BOUNDS.into_iter().any(has) || has("capacity") && !has("reserve")
+    }
+
+    /// The type's inherent methods that anyone may call and that have no parameters of their own.
+    fn own_methods(&self, ty: &Ty) -> Vec<Method<'a>> {
+        let solver = self.chooser.solver;
+        let mut all = Vec::new();
+        for def in self.world.impls_for(ty).filter(|def| def.trait_.is_none()) {
+            let Some(bindings) = self.fits(def, ty).filter(|_| self.world.is_subject_impl(def)) else {
+                continue;
+            };
+            for function in &def.methods {
+                let is_open = function
+                    .generics
+                    .params
+                    .iter()
+                    .any(|param| !matches!(param.kind, ParamKind::Lifetime { .. }));
+                let is_plain = !function.is_unsafe && !function.is_async && !function.doc_hidden;
+                if !function.has_receiver() || !is_plain || is_open && function.name != "contains" {
+                    continue;
+                }
+                let concrete = |ty: &Ty| solver.normalise(ty, &bindings).erased();
+                let receiver = match concrete(&function.params[0].1) {
+                    Ty::Ref { mutable: false, .. } => "&self",
+                    Ty::Ref { .. } => "&mut self",
+                    _ => "self",
+                };
+                let params =
+                    function.params[1..].iter().map(|(name, ty)| (name.clone(), concrete(ty))).collect();
+                all.push(Method { function, receiver, params, result: concrete(&function.result) });
+            }
+        }
+        all
+    }
+
+    /// What an impl's parameters are if it is for the type.
+    fn fits(&self, def: &ImplDef, ty: &Ty) -> Option<Bindings> {
+        let solver = self.chooser.solver;
+        let (generics, mut bindings) = self.renamed(def);
+        let for_ = apply(&def.for_, &bindings);
+        let fits = solver.unify(&for_, &self.chooser.name_regions(ty), &mut bindings)
+            && solver.wheres(&generics, &mut bindings, 0) != Answer::No;
+        fits.then_some(bindings)
+    }
+
+    /// Whether the crate wrote `IntoIterator` for the type's references, with the same items but for references.
+    fn lends(&self, ty: &Ty, mutable: bool) -> bool {
+        let shared = Ty::reference(ty.clone());
+        let pair = if mutable { [shared, Ty::reference_mut(ty.clone())] } else { [ty.clone(), shared] };
+        let written = |ty: &Ty| {
+            let of_trait =
+                |def: &ImplDef| def.trait_.as_ref().is_some_and(|trait_| trait_.path == INTO_ITERATOR.0);
+            let mut impls = self.world.impls_for(ty).filter(|def| of_trait(def));
+            impls.any(|def| self.world.is_subject_impl(def) && !def.blanket && self.fits(def, ty).is_some())
+        };
+        let [one, other] = pair.each_ref().map(|ty| self.item(ty).map(|item| without_references(&item)));
+        pair.iter().all(written) && one.is_some() && one == other
+    }
+
+    fn item(&self, ty: &Ty) -> Option<Ty> {
+        let projection = Ty::Proj {
+            base: Box::new(ty.clone()),
+            trait_: Some(Box::new(plain_trait(INTO_ITERATOR.0, Vec::new()))),
+            name: INTO_ITERATOR.1.to_owned(),
+            args: Vec::new(),
+        };
+        let item = self.chooser.solver.normalise(&projection, &Bindings::new()).erased();
+        let shown = item.is_ground() && self.can(&item, "std::fmt::Debug", &[]);
+        shown.then_some(item)
+    }
+
+    /// Other types that the crate wrote the trait with.
+    fn others(&self, other: &Other, ty: &Ty) -> Vec<Companion> {
+        let mut all: Vec<Ty> = Vec::new();
+        for with in self.arguments(other.of, ty) {
+            let back = other.back.iter().all(|path| self.can(&with, path, std::slice::from_ref(ty)));
+            let able = other.needs.iter().all(|path| self.can(&with, path, &[]));
+            let collected = !other.collected || self.arguments(FROM_ITERATOR, ty).contains(&with);
+            if back && able && collected && with != *ty && !all.contains(&with) {
+                all.push(with);
+            }
+        }
+        let companion = |with: Ty| {
+            let names = vec![("{U}", with.to_string())];
+            let params = match other.takes {
+                Value::Nothing => Vec::new(),
+                Value::Shared => vec![("other".to_owned(), Ty::reference(with))],
+                Value::Items => vec![("items".to_owned(), menu::vec_of(with))],
+            };
+            Companion { names, params }
+        };
+        all.into_iter().map(companion).collect()
+    }
+
+    /// The arguments, without lifetimes, that the crate implements the trait with by its own code.
+    fn arguments(&self, path: &str, ty: &Ty) -> Vec<Ty> {
+        let mut all = Vec::new();
+        for def in self.world.impls_for(ty) {
+            let Some(trait_) = def.trait_.as_ref().filter(|trait_| trait_.path == path) else { continue };
+            let own = self.world.is_subject_impl(def) && !def.derived && !def.negative && !def.blanket;
+            let Some(bindings) = self.fits(def, ty).filter(|_| own) else { continue };
+            let trait_ = apply_trait(trait_, &bindings);
+            if let Some(GenericArg::Ty(with)) = trait_.args.first() {
+                let with = self.chooser.solver.normalise(with, &bindings);
+                if with.is_ground() && with.regions().is_empty() {
+                    all.push(with);
+                }
+            }
+        }
+        all
+    }
+
+    /// A method that adds to a value, and one that takes from it; none if clones may belong together.
+    fn changes(&self, law: &Law, ty: &Ty) -> Vec<Companion> {
+        let Ty::Adt { path, .. } = ty else { return Vec::new() };
+        let text = self.world.type_def(path).map(|def| def.docs.text.to_lowercase()).unwrap_or_default();
+        let apart = ["std::marker::Copy", "std::iter::Iterator"].iter().any(|path| self.can(ty, path, &[]));
+        if apart || SHARING.iter().any(|word| text.contains(word)) {
+            return Vec::new();
+        }
+        let methods = self.own_methods(ty);
+        let first = |names: &[&str]| {
+            let named = |name: &&str| methods.iter().find(|method| method.function.name == **name);
+            names.iter().filter_map(named).find(|method| {
+                method.receiver == "&mut self" && method.params.iter().all(|(_, ty)| is_storable(ty))
+            })
+        };
+        let companion = |method: &Method<'_>| Companion {
+            names: vec![
+                ("{m}", method.function.name.clone()),
+                ("{args}", holes(law.takes.len()..law.takes.len() + method.params.len())),
+            ],
+            params: method.params.clone(),
+        };
+        [&ADDING[..], &TAKING[..]].into_iter().filter_map(first).map(companion).collect()
+    }
+
+    /// Methods that come as `checked_x` and with the other prefix, with the same parameters.
+    fn family(&self, prefix: &str, ty: &Ty) -> Vec<Companion> {
+        let methods = self.own_methods(ty);
+        let mut all = Vec::new();
+        for checked in &methods {
+            let Some(name) = checked.function.name.strip_prefix("checked_") else { continue };
+            let Ty::Adt { path, args } = &checked.result else { continue };
+            let (true, [GenericArg::Ty(exact)]) = (path == "std::option::Option", &args[..]) else {
+                continue;
+            };
+            let result = match prefix {
+                "overflowing_" => Ty::Tuple(vec![exact.clone(), Ty::Prim(Prim::Bool)]),
+                _ => exact.clone(),
+            };
+            let types =
+                |method: &Method<'_>| -> Vec<Ty> { method.params.iter().map(|(_, ty)| ty.clone()).collect() };
+            let alike = methods.iter().any(|method| {
+                method.function.name.strip_prefix(prefix) == Some(name)
+                    && method.receiver != "&mut self"
+                    && method.result == result
+                    && types(method) == types(checked)
+            });
+            let used = checked.params.iter().enumerate().map(|(index, (_, ty))| self.again(index + 1, ty));
+            if let (true, Some(used)) =
+                (alike && self.can(exact, "std::cmp::Eq", &[]), used.collect::<Option<Vec<_>>>())
+            {
+                let args: Vec<String> = used.iter().map(|(text, _)| text.clone()).collect();
+                let params = checked.params.iter().zip(used).map(|((name, _), (_, ty))| (name.clone(), ty));
+                all.push(Companion {
+                    names: vec![("{m}", name.to_owned()), ("{args}", args.join(", "))],
+                    params: params.collect(),
+                });
+            }
+        }
+        all
+    }
+
+    /// `insert(&mut self, X) -> bool` with `contains(&self, X)` or `contains(&self, &X)`.
+    fn insertion(&self, ty: &Ty) -> Option<Companion> {
+        let methods = self.own_methods(ty);
+        let named = |name: &str, receiver: &str| {
+            methods.iter().find(|method| {
+                method.function.name == name
+                    && method.receiver == receiver
+                    && method.params.len() == 1
+                    && method.result == Ty::Prim(Prim::Bool)
+            })
+        };
+        let (insert, contains) = (named("insert", "&mut self")?, named("contains", "&self")?);
+        let (name, item) = &insert.params[0];
+        let (new, param) = self.again(1, item)?;
+        let same = match &contains.params[0].1 {
+            asked if asked == item => new.clone(),
+            Ty::Ref { to, mutable: false, .. } if **to == *item || matches!(**to, Ty::Param(_)) => {
+                "{1}".to_owned()
+            }
+            _ => return None,
+        };
+        self.can(item, "std::cmp::Eq", &[]).then(|| Companion {
+            names: vec![("{new}", new), ("{same}", same)],
+            params: vec![(name.clone(), param)],
+        })
+    }
+
+    /// How an argument is written that is used more than once, and the parameter for it, which is a reference.
+    fn again(&self, index: usize, ty: &Ty) -> Option<(String, Ty)> {
+        match ty {
+            Ty::Prim(_) => Some((format!("{{*{index}}}"), Ty::reference(ty.clone()))),
+            Ty::Ref { mutable: false, .. } if is_storable(ty) => Some((format!("{{{index}}}"), ty.clone())),
+            _ if is_storable(ty) && self.can(ty, "std::clone::Clone", &[]) => {
+                Some((format!("Clone::clone({{{index}}})"), Ty::reference(ty.clone())))
+            }
+            _ => None,
+        }
+    }
+
+    fn can(&self, ty: &Ty, path: &str, args: &[Ty]) -> bool {
+        let args = args.iter().cloned().map(GenericArg::Ty).collect();
+        self.chooser.solver.prove(ty, &plain_trait(path, args), &mut Bindings::new()) == Answer::Yes
+    }
+}
+
+const INTO_ITERATOR: (&str, &str) = ("std::iter::IntoIterator", "Item");
+const FROM_ITERATOR: &str = "std::iter::FromIterator";
+
+fn plain_trait(path: &str, args: Vec<GenericArg>) -> TraitRef {
+    TraitRef { path: path.to_owned(), args, assoc: Vec::new(), assoc_bounds: Vec::new() }
+}
+
+/// Concrete, and without lifetimes but for that of a reference around it.
+fn is_storable(ty: &Ty) -> bool {
+    let inside = match ty {
+        Ty::Ref { to, mutable: false, .. } => to,
+        ty => ty,
+    };
+    inside.is_ground() && inside.regions().is_empty()
+}
+
+fn holes(numbers: std::ops::Range<usize>) -> String {
+    numbers.map(|number| format!("{{{number}}}")).collect::<Vec<_>>().join(", ")
+}
+
+fn without_references(ty: &Ty) -> Ty {
+    struct Bare;
+    impl Folder for Bare {
+        fn ty(&mut self, ty: &Ty) -> Ty {
+            match ty {
+                Ty::Ref { to, .. } => self.ty(to),
+                _ => self.descend(ty),
+            }
+        }
+    }
+    Bare.ty(ty)
+}

@@ -1,0 +1,63 @@
+//! What a law is about beside its type: another type, or methods by their names.
+
+/// There is an operation for each that the crate wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum With {
+    Nothing,
+    /// The items of the type and of a reference to it, if they are the same but for being references.
+    Items {
+        mutable: bool,
+    },
+    /// `{U}`: another type.
+    Other(Other),
+    /// `{m}` and `{args}`: a method that changes a value, and its arguments.
+    Change,
+    /// `{m}` and `{args}`: what `checked_` and this stand before in the names of two methods, and their arguments.
+    Family(&'static str),
+    /// `{new}` and `{same}`: the argument of `insert`, and the same for `contains`.
+    Insertion,
+}
+
+/// Another type, for which the crate wrote `impl of<U> for T`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Other {
+    pub of: &'static str,
+    /// What it must implement, with the type as argument.
+    pub back: &'static [&'static str],
+    /// Whether the type is also collected from it, by an implementation of the crate's.
+    pub collected: bool,
+    /// What it must implement by itself.
+    pub needs: &'static [&'static str],
+    /// The value of it that the law takes after those of the type.
+    pub takes: Value,
+}
+
+impl Other {
+    pub(super) const NONE: Other =
+        Other { of: "", back: &[], collected: false, needs: &[], takes: Value::Nothing };
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value {
+    Nothing,
+    Shared,
+    /// Some of them in a vector, which is used up.
+    Items,
+}
+
+impl With {
+    /// Whether the law takes more than values of its type.
+    pub fn takes_more(self) -> bool {
+        match self {
+            With::Nothing | With::Items { .. } => false,
+            With::Other(other) => other.takes != Value::Nothing,
+            With::Change | With::Family(_) | With::Insertion => true,
+        }
+    }
+}
+
+/// Names of methods that add to a value, the plainest first.
+pub const ADDING: [&str; 8] = ["push", "push_back", "push_str", "add", "insert", "set", "put", "push_front"];
+
+/// Names of methods that take something from a value.
+pub const TAKING: [&str; 5] = ["pop", "pop_back", "pop_front", "clear", "truncate"];
