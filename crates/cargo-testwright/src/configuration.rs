@@ -20,14 +20,25 @@
 //! type = "Queue"
 //! name = "fits"
 //! holds = "a.len() <= a.capacity()"
+//!
+//! [[contract]]
+//! fn = "Queue::push"
+//! requires = "self.len() < self.capacity()"
+//! ensures = ["self.len() == old(self.len()) + 1", "!self.is_empty()"]
+//!
+//! [[invariant]]
+//! type = "Queue"
+//! holds = "self.len() <= self.capacity()"
 //! ```
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde::Deserialize;
+use testwright_engine::Demands;
 use testwright_engine::wishes::Wishes;
+use testwright_model::contract::{Contract, Kind};
 use testwright_model::law::Added;
 use toml::{Table, Value};
 
@@ -45,6 +56,54 @@ pub struct Configuration {
     novelty: BTreeMap<String, Novelty>,
     #[serde(default)]
     law: Vec<OwnLaw>,
+    #[serde(default)]
+    contract: Vec<OfFunction>,
+    #[serde(default)]
+    invariant: Vec<OfType>,
+}
+
+/// What callers of a function must see to, and what holds afterwards.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OfFunction {
+    #[serde(rename = "fn")]
+    path: String,
+    #[serde(default)]
+    requires: Expressions,
+    #[serde(default)]
+    ensures: Expressions,
+}
+
+/// What holds of all values of a type, whenever a call has made or changed one.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OfType {
+    #[serde(rename = "type")]
+    ty: String,
+    holds: Expressions,
+}
+
+/// One expression, or a list.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Expressions {
+    One(String),
+    All(Vec<String>),
+}
+
+impl Default for Expressions {
+    fn default() -> Self {
+        Expressions::All(Vec::new())
+    }
+}
+
+impl Expressions {
+    fn list(&self) -> &[String] {
+        match self {
+            Expressions::One(one) => std::slice::from_ref(one),
+            Expressions::All(all) => all,
+        }
+    }
 }
 
 /// What holds for all values `a`, `b` and `c` of a type.
@@ -93,24 +152,61 @@ impl Configuration {
 }
 
 impl Configuration {
-    /// The author's own laws, with where each stands.
-    pub fn laws(&self, root: &Path, workspace: &Path) -> Vec<Added> {
-        let files = [root.join("testwright.toml"), root.join("Cargo.toml"), workspace.join("Cargo.toml")];
-        let texts = files.map(|path| (std::fs::read_to_string(&path).unwrap_or_default(), path));
-        let place = |law: &OwnLaw| {
-            let at = texts.iter().find_map(|(text, path)| {
-                let line = text.lines().position(|line| line.contains(&law.holds))?;
-                Some(format!("{}:{}", path.display(), line + 1))
-            });
-            at.unwrap_or_else(|| "configuration".to_owned())
-        };
-        let added = |law: &OwnLaw| Added {
+    /// The author's own laws and contracts, with where each stands.
+    pub fn demands(&self, root: &Path, workspace: &Path) -> Demands {
+        let files = Files::read(root, workspace);
+        let law = |law: &OwnLaw| Added {
             ty: law.ty.clone(),
             name: law.name.clone(),
             holds: law.holds.clone(),
-            place: place(law),
+            place: files.place(&law.name, &law.holds),
         };
-        self.law.iter().map(added).collect()
+        let contract = |kind: Kind, of: &str, expression: &String| Contract {
+            kind,
+            of: of.to_owned(),
+            expression: expression.trim().to_owned(),
+            place: files.place(of, expression),
+        };
+        let mut contracts = Vec::new();
+        for one in &self.contract {
+            for (kind, said) in [(Kind::Requires, &one.requires), (Kind::Ensures, &one.ensures)] {
+                contracts.extend(said.list().iter().map(|said| contract(kind, &one.path, said)));
+            }
+        }
+        for one in &self.invariant {
+            contracts.extend(one.holds.list().iter().map(|said| contract(Kind::Invariant, &one.ty, said)));
+        }
+        Demands { laws: self.law.iter().map(law).collect(), contracts }
+    }
+}
+
+/// The files that something may be said in, the nearest first.
+struct Files([(PathBuf, String); 3]);
+
+impl Files {
+    fn read(root: &Path, workspace: &Path) -> Files {
+        let files = [root.join("testwright.toml"), root.join("Cargo.toml"), workspace.join("Cargo.toml")];
+        Files(files.map(|path| {
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            (path, text)
+        }))
+    }
+
+    /// File and line of an expression: the first after what it is about is named, else the first at all, else where that is named.
+    fn place(&self, of: &str, expression: &str) -> String {
+        // Escapes and lists over several lines are looked for by their beginning.
+        let beginning = expression.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let beginning = beginning.split(['"', '\\']).next().unwrap_or_default().trim();
+        let named = format!("\"{of}\"");
+        let at = self.0.iter().find_map(|(path, text)| {
+            let lines = || text.lines().enumerate();
+            let name = lines().find(|(_, line)| line.contains(&named)).map(|(number, _)| number);
+            let says = |(_, line): &(usize, &str)| !beginning.is_empty() && line.contains(beginning);
+            let after = name.and_then(|name| lines().skip(name).find(says));
+            let number = after.or_else(|| lines().find(says)).map(|(number, _)| number).or(name)?;
+            Some(format!("{}:{}", path.display(), number + 1))
+        });
+        at.unwrap_or_else(|| "configuration".to_owned())
     }
 }
 
@@ -165,6 +261,14 @@ fn check(tables: Table) -> anyhow::Result<Configuration> {
             && law.name.starts_with(|c: char| c.is_ascii_alphabetic());
         anyhow::ensure!(good, "`{}` is no name for a law; use letters, digits and underscores", law.name);
     }
+    for contract in &file.contract {
+        let said = contract.requires.list().len() + contract.ensures.list().len();
+        anyhow::ensure!(
+            said > 0,
+            "the contract of `{}` neither requires nor ensures anything",
+            contract.path
+        );
+    }
     if let (Some(least), Some(most)) = (file.generate.least, file.generate.most) {
         anyhow::ensure!(least <= most, "no number is at least {least} and at most {most}");
     }
@@ -207,6 +311,30 @@ mod tests {
         assert!(parse("[accept]\ndea65e6c = \" \"\n").is_err());
         assert!(parse("accept = 3").is_err());
         assert!(parse("").unwrap().accept.is_empty());
+    }
+
+    #[test]
+    fn contracts_know_their_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "[[contract]]\nfn = \"Q::pop\"\nensures = \"self.len() < 9\"\n\n[[contract]]\nfn = \"Q::push\"\n\
+            requires = [\n    \"self.len() < 9\",\n    'self.name() != \"a\"',\n]\n[[invariant]]\ntype = \"Q\"\nholds = \"true\"\n";
+        std::fs::write(folder.path().join("testwright.toml"), text).unwrap();
+        let demands = read(folder.path(), folder.path()).unwrap().demands(folder.path(), folder.path());
+        let told: Vec<_> = demands
+            .contracts
+            .iter()
+            .map(|one| (one.kind.name(), &*one.of, one.place.rsplit(':').next().unwrap_or("")))
+            .collect();
+        let expected = [
+            ("ensures", "Q::pop", "3"),
+            ("requires", "Q::push", "8"),
+            ("requires", "Q::push", "9"),
+            ("invariant", "Q", "13"),
+        ];
+        assert_eq!(told, expected);
+        assert!(parse("[[contract]]\nfn = \"Q::pop\"\n").is_err());
+        assert!(parse("[[contract]]\nfn = \"Q::pop\"\nensure = \"true\"\n").is_err());
+        assert!(parse("[[invariant]]\ntype = \"Q\"\nholds = 3\n").is_err());
     }
 
     #[test]

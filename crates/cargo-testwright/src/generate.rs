@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use testwright_emit::report::Report;
 use testwright_engine::campaign::{Limit, Plan, Progress, Sanitizer, Strategy};
-use testwright_engine::{Campaign, EngineError, Outcome, Workbench, prepare_with};
+use testwright_engine::{Campaign, Demands, EngineError, Outcome, Workbench, prepare_with};
 use testwright_harness::{Places, Selection, Subject};
 
 use crate::flags::{self, Deny, GenerateFlags, MessageFormat};
@@ -33,13 +33,16 @@ pub fn run(flags: &GenerateFlags) -> anyhow::Result<u8> {
     let progress = Arc::new(Progress::default());
     catch_interrupts(&progress);
     let interrupted = || progress.stop.load(Ordering::SeqCst);
-    // What is wrong with the configuration is said below.
-    let laws = |subject: &Subject| {
-        let read = configuration::read(&subject.root, &subject.workspace_root).ok();
-        Ok(read.map_or_else(Vec::new, |read| read.laws(&subject.root, &subject.workspace_root)))
+    let demands = |subject: &Subject| match configuration::read(&subject.root, &subject.workspace_root) {
+        Ok(read) => Ok(read.demands(&subject.root, &subject.workspace_root)),
+        // A file that cannot be read is no mistake in it; that is said below.
+        Err(error) if error.chain().any(<dyn std::error::Error>::is::<std::io::Error>) => {
+            Ok(Demands::default())
+        }
+        Err(error) => Err(EngineError::Wish(format!("{error:#}"))),
     };
     let operations = flags.subject.operations as usize;
-    let mut bench = match prepare_with(&selection, places, operations, &laws, &tell) {
+    let mut bench = match prepare_with(&selection, places, operations, &demands, &tell) {
         Ok(bench) => bench,
         // Cargo hears the same Ctrl-C; what it says then is no news of the crate.
         Err(_) if interrupted() => return Ok(cut_short()),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use testwright_emit::{Imports, Placing, Printed};
+use testwright_emit::{Broken, Imports, Placing, Printed};
 use testwright_execute::launcher::{self, ExitKind, TestRun};
 use testwright_harness::{Confirm, TestBench, TestSource, Variant};
 use testwright_model::law;
@@ -63,10 +63,8 @@ impl Confirmer<'_> {
         operations: &Operations,
         candidates: &[Candidate<'_>],
     ) -> Result<Vec<Confirmation>, EngineError> {
-        let printed: Vec<Printed> = candidates
-            .iter()
-            .map(|candidate| testwright_emit::body(operations, candidate.sequence, false))
-            .collect();
+        let printed: Vec<Printed> =
+            candidates.iter().map(|candidate| print(operations, candidate, Placing::Constant)).collect();
         let mut verdicts: Vec<Option<Confirmation>> = vec![None; candidates.len()];
         let settings: Vec<Vec<Setting>> =
             candidates.iter().map(|candidate| self.settings(candidate)).collect();
@@ -97,8 +95,8 @@ impl Confirmer<'_> {
                 .iter()
                 .map(|index| {
                     let candidate = &candidates[*index];
-                    let placed = (placing != Placing::Constant)
-                        .then(|| testwright_emit::body_placing(operations, candidate.sequence, placing));
+                    let placed =
+                        (placing != Placing::Constant).then(|| print(operations, candidate, placing));
                     let printed = placed.as_ref().unwrap_or(&printed[*index]);
                     let text = self.source(candidate.name, candidate.failure, printed, confirm);
                     TestSource { name: candidate.name.to_owned(), text }
@@ -171,6 +169,13 @@ impl Confirmer<'_> {
         let source = testwright_emit::test_file(&header, name, &[ignore], printed, &self.imports, counts);
         testwright_emit::tidy(&source)
     }
+}
+
+/// The test's statements, with the contract that it breaks.
+fn print(operations: &Operations, candidate: &Candidate<'_>, placing: Placing) -> Printed {
+    let Candidate { sequence, failure, .. } = candidate;
+    let broken = failure.is_contract().then_some(Broken { step: failure.step, says: &failure.message });
+    testwright_emit::body_placing(operations, sequence, placing, broken)
 }
 
 /// A test, and what the compiler made of it.

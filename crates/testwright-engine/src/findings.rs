@@ -252,7 +252,9 @@ fn shorten(
     let (mut error, mut shown) = (None, None);
     // To ask for all memory takes time too.
     let hangs = matches!(seen.failure.class, "hang" | "out-of-memory");
-    let unwinds = matches!(seen.failure.class, "panic" | LEAK) || seen.failure.class.starts_with("law:");
+    let unwinds = matches!(seen.failure.class, "panic" | LEAK)
+        || seen.failure.class.starts_with("law:")
+        || seen.failure.is_contract();
     let dies = !unwinds && seen.failure.file.is_empty();
     let chunk_size = if hangs {
         1

@@ -12,12 +12,14 @@ use testwright_harness::{
 };
 use testwright_learn::Dictionary;
 use testwright_model::api::Skipped;
+use testwright_model::contract::Contract;
 use testwright_model::law::{Added, Law};
 use testwright_model::operation::{Abilities, Operations};
 use testwright_model::{Api, OpId};
 use testwright_wire::layout::ability;
 
 use crate::EngineError;
+use crate::contract;
 use crate::wishes::{Resolved, Wishes};
 
 /// Values of more bytes are not made: to move one costs as much as thousands of calls.
@@ -44,6 +46,8 @@ pub struct Workbench {
     pub timing: Timing,
     /// Literals of the crate's own code.
     pub dictionary: Dictionary,
+    /// What the crate's author demands of its functions and types.
+    pub contracts: Vec<Contract>,
 }
 
 /// What became of one callable definition of the subject.
@@ -103,23 +107,30 @@ pub fn prepare(
     budget: usize,
     tell: Tell<'_>,
 ) -> Result<Workbench, EngineError> {
-    prepare_with(selection, places, budget, &|_| Ok(Vec::new()), tell)
+    prepare_with(selection, places, budget, &|_| Ok(Demands::default()), tell)
 }
 
-/// The laws that a crate's author added.
-pub type LawsOf<'a> = &'a dyn Fn(&Subject) -> Result<Vec<Added>, EngineError>;
+/// What a crate's author demands of it, beside what std does.
+#[derive(Clone, Debug, Default)]
+pub struct Demands {
+    pub laws: Vec<Added>,
+    pub contracts: Vec<Contract>,
+}
 
-/// Goes down the pipe up to the pruned harness, with laws of the crate's author.
+pub type DemandsOf<'a> = &'a dyn Fn(&Subject) -> Result<Demands, EngineError>;
+
+/// Goes down the pipe up to the pruned harness, with laws and contracts of the crate's author.
 pub fn prepare_with(
     selection: &Selection,
     places: Places,
     budget: usize,
-    laws: LawsOf<'_>,
+    demands: DemandsOf<'_>,
     tell: Tell<'_>,
 ) -> Result<Workbench, EngineError> {
     let (subject, api, mut timing) = discover(selection, &places, tell)?;
+    let Demands { laws, contracts } = demands(&subject)?;
     let added: Vec<(Added, &'static Law)> =
-        laws(&subject)?.into_iter().map(|added| (added.clone(), added.law())).collect();
+        laws.into_iter().map(|added| (added.clone(), added.law())).collect();
     let start = Instant::now();
     let mut grounded = testwright_ground::ground_with(&api, budget, &added);
     grounded.retain_reachable();
@@ -127,10 +138,23 @@ pub fn prepare_with(
     if grounded.callables.iter().all(|callable| callable.operations.is_empty()) {
         return Err(EngineError::Nothing(nothing(&grounded, &api)));
     }
-    let source = source(&grounded, &api);
+    contract::enter(&mut grounded, &api, &contracts)?;
+    let mut source = source(&grounded, &api);
     tell(&format!("checking {} operations with the compiler", source.operations.len()));
     let start = Instant::now();
-    let harness = testwright_harness::prepare(&subject, &source, &places)?;
+    let mut harness = testwright_harness::prepare(&subject, &source, &places)?;
+    let suspects = contract::suspects(&grounded.operations, harness.pruned());
+    if !suspects.is_empty() {
+        let compile = |grounded: &Grounded<'_>| {
+            let harness = testwright_harness::prepare(&subject, &self::source(grounded, &api), &places)?;
+            Ok(harness.pruned().clone())
+        };
+        return Err(contract::accuse(&mut grounded, &contracts, &suspects, compile)?);
+    }
+    if contract::relax(&mut grounded.operations, harness.pruned()) {
+        source = self::source(&grounded, &api);
+        harness = testwright_harness::prepare(&subject, &source, &places)?;
+    }
     timing.check = start.elapsed().as_secs_f64();
     timing.rounds = harness.pruned().rounds;
 
@@ -154,6 +178,7 @@ pub fn prepare_with(
         .map(|id| (id, Reason::NoMaker("value that only rejected operations make".to_owned())))
         .collect();
     grounded.reject(&unreachable);
+    contract::check(&contracts, &grounded.operations, &usable, &rejected)?;
     for (added, law) in &added {
         check_law(added, law, &grounded.operations, &usable, &rejected)?;
     }
@@ -173,6 +198,7 @@ pub fn prepare_with(
         foreign: source.foreign,
         harness,
         timing,
+        contracts,
     })
 }
 
@@ -251,7 +277,7 @@ fn source(grounded: &Grounded<'_>, api: &Api) -> HarnessSource {
         operations,
         types: grounded.type_texts(),
         foreign: testwright_ground::foreign_crates(api, &grounded.operations),
-        prelude: String::new(),
+        prelude: grounded.prelude(),
     }
 }
 
