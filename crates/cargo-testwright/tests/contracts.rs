@@ -87,6 +87,26 @@ fn nothing_is_said_of_contracts_that_are_kept() {
     assert_eq!(skipped.len(), 0, "no choice of types is lost: {skipped:?}");
 }
 
+/// Needs the crate `contracts`, which cargo downloads.
+#[test]
+fn contracts_as_attributes_are_understood() {
+    let here = fixture("contracts-attributes", "contracts-attributes");
+    let out = here.with_file_name("out");
+    generate(&here.join("Cargo.toml"), &out, "20000").expect(1, &[]);
+    let report = json(&out.join("report.json"));
+    let expected = [
+        "contract:ensures Counter::tick",
+        "contract:invariant Counter::lower",
+        "contract:requires Counter::skip",
+    ];
+    assert_eq!(findings(&report), expected);
+    assert!(dismissed(&report, "a precondition does not hold", "Counter::add") > 0);
+    assert!(dismissed(&report, "a precondition does not hold", "contracts_attributes::first") > 0);
+    let shown = run(plain("cargo", &out).args(["test", "--", "--ignored", "counter_skip_breaks"]));
+    assert_eq!(shown.code, Some(101), "{shown}");
+    assert!(shown.stdout.contains("Pre-condition of add violated"), "{shown}");
+}
+
 #[test]
 fn wrong_contracts_stop_the_run() {
     let here = fixture("contracts-wrong", "bounded-stack");

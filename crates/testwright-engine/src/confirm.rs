@@ -11,7 +11,7 @@ use testwright_model::operation::Operations;
 use testwright_model::sequence::Sequence;
 
 use crate::EngineError;
-use crate::judge::{Failure, LEAK};
+use crate::judge::{Failure, LEAK, is_said_to_be_forbidden};
 use crate::share::share;
 
 /// CPU time for one test.
@@ -32,6 +32,8 @@ pub enum Confirmation {
     DoesNotCompile(String),
     /// It compiles, and does something else.
     NotReproduced(String),
+    /// It does what a precondition forbids.
+    Forbidden,
 }
 
 /// What all tests of a campaign share.
@@ -84,7 +86,11 @@ impl Confirmer<'_> {
                     settings[*index].contains(&(confirm, placing))
                         && !matches!(
                             verdicts[*index],
-                            Some(Confirmation::Confirmed(_) | Confirmation::DoesNotCompile(_))
+                            Some(
+                                Confirmation::Confirmed(_)
+                                    | Confirmation::DoesNotCompile(_)
+                                    | Confirmation::Forbidden
+                            )
                         )
                 })
                 .collect();
@@ -192,6 +198,9 @@ fn verdict(
         Err(words) => return Ok(Confirmation::DoesNotCompile(words.clone())),
     };
     let run = run_test(executable, TIMEOUT, scratch)?;
+    if is_said_to_be_forbidden(&candidate.failure.operation, &format!("{}\n{}", run.stdout, run.stderr)) {
+        return Ok(Confirmation::Forbidden);
+    }
     Ok(match shows(candidate.failure, &run) {
         Ok(()) => {
             let TestSource { name, text } = test.clone();

@@ -15,7 +15,7 @@ use testwright_model::sequence::Sequence;
 
 use crate::campaign::{Limit, Plan, Progress, Sanitizer, make_folder};
 use crate::confirm::{Candidate, Confirmation, Confirmed, Confirmer, first_line};
-use crate::judge::{Failure, LEAK, Verdict, judge};
+use crate::judge::{FORBIDDEN, Failure, LEAK, Verdict, judge};
 use crate::minimise::{self, Plainest};
 use crate::search::{Seen, calls};
 use crate::share::share;
@@ -147,6 +147,7 @@ pub fn settle(
             Confirmation::DoesNotCompile(words) => {
                 format!("its test does not compile: {}", first_line(&words))
             }
+            Confirmation::Forbidden => FORBIDDEN.to_owned(),
             Confirmation::NotReproduced(instead) => {
                 format!("not reproduced by its test ({instead}): {}", first_line(&seen.failure.message))
             }

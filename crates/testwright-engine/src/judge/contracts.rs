@@ -58,6 +58,14 @@ pub fn is_forbidden(operation: &Operation, message: &str, ours: bool) -> bool {
     })
 }
 
+/// Whether the output of a test says that a function's own precondition does not hold. Where debug assertions are off,
+/// `debug_requires` says nothing, and the panic behind it would seem to be the library's fault.
+pub fn is_said_to_be_forbidden(path: &str, output: &str) -> bool {
+    let name = last_segment(path);
+    let is_it = |told: Told<'_>| told.kind == Kind::Requires && told.function == name;
+    output.lines().filter_map(told).any(is_it)
+}
+
 /// What a message of the crate `contracts` tells.
 #[derive(Debug, PartialEq, Eq)]
 struct Told<'m> {
@@ -105,6 +113,14 @@ mod tests {
         assert!(!is_forbidden(&operation("Set::mean", &["self"]), said, false));
         let after = "Invariant (as post-condition) of mean violated: !items.is_empty()";
         assert!(!is_forbidden(&operation("mean", &["items"]), after, false));
+    }
+
+    #[test]
+    fn a_tests_output_tells_of_preconditions() {
+        let output =
+            "thread 'x' panicked at src/lib.rs:3:5:\nPre-condition of first violated: !items.is_empty()\n";
+        assert!(is_said_to_be_forbidden("my::first", output));
+        assert!(!is_said_to_be_forbidden("my::last", output));
     }
 
     #[test]

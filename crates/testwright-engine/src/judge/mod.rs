@@ -19,7 +19,7 @@ use arguments::{
     takes_unknown_number,
 };
 use contracts::{Breach, breach};
-pub use contracts::{FORBIDDEN, is_forbidden};
+pub use contracts::{FORBIDDEN, is_forbidden, is_said_to_be_forbidden};
 use words::{
     asks, broken_promise, classify, explodes, is_arithmetic, is_borrow_conflict, is_memory_check,
     is_namesake, leaks_on_purpose, promises, speaks_of, speaks_of_place, steady, wants_room,
