@@ -21,16 +21,26 @@
 //! type = "Queue"
 //! name = "fits"
 //! holds = "a.len() <= a.capacity()"
+//!
+//! [[contract]]
+//! fn = "Queue::push"
+//! requires = "self.len() < self.capacity()"
+//! ensures = ["self.len() == old(self.len()) + 1", "!self.is_empty()"]
+//!
+//! [[invariant]]
+//! type = "Queue"
+//! holds = "self.len() <= self.capacity()"
 //! ```
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde::Deserialize;
-use testwright_engine::Request;
+use testwright_engine::Demands;
 use testwright_engine::novelty::{Apart, NoveltyOf};
 use testwright_engine::wishes::Wishes;
+use testwright_model::contract::{Contract, Kind};
 use testwright_model::law::Added;
 use toml::{Table, Value};
 
@@ -48,6 +58,54 @@ pub struct Configuration {
     novelty: BTreeMap<String, Novelty>,
     #[serde(default)]
     law: Vec<OwnLaw>,
+    #[serde(default)]
+    contract: Vec<OfFunction>,
+    #[serde(default)]
+    invariant: Vec<OfType>,
+}
+
+/// What callers of a function must see to, and what holds afterwards.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OfFunction {
+    #[serde(rename = "fn")]
+    path: String,
+    #[serde(default)]
+    requires: Expressions,
+    #[serde(default)]
+    ensures: Expressions,
+}
+
+/// What holds of all values of a type, whenever a call has made or changed one.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OfType {
+    #[serde(rename = "type")]
+    ty: String,
+    holds: Expressions,
+}
+
+/// One expression, or a list.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Expressions {
+    One(String),
+    All(Vec<String>),
+}
+
+impl Default for Expressions {
+    fn default() -> Self {
+        Expressions::All(Vec::new())
+    }
+}
+
+impl Expressions {
+    fn list(&self) -> &[String] {
+        match self {
+            Expressions::One(one) => std::slice::from_ref(one),
+            Expressions::All(all) => all,
+        }
+    }
 }
 
 /// What holds for all values `a`, `b` and `c` of a type.
@@ -115,42 +173,80 @@ impl Configuration {
 }
 
 impl Configuration {
-    /// What becomes part of the harness: the author's own laws, and how values are told apart, with where each is said.
-    pub fn request(&self, root: &Path, workspace: &Path) -> Request {
-        let files = [root.join("testwright.toml"), root.join("Cargo.toml"), workspace.join("Cargo.toml")];
-        let texts = files.map(|path| (std::fs::read_to_string(&path).unwrap_or_default(), path));
-        let place = |said: &str| {
-            let at = texts.iter().find_map(|(text, path)| {
-                let line = text.lines().position(|line| line.contains(said))?;
-                Some(format!("{}:{}", path.display(), line + 1))
-            });
-            at.unwrap_or_else(|| "configuration".to_owned())
-        };
-        let added = |law: &OwnLaw| Added {
+    /// What becomes part of the harness: the author's own laws and contracts, and how values are told apart, with where each is said.
+    pub fn demands(&self, root: &Path, workspace: &Path) -> Demands {
+        let files = Files::read(root, workspace);
+        let law = |law: &OwnLaw| Added {
             ty: law.ty.clone(),
             name: law.name.clone(),
             holds: law.holds.clone(),
-            place: place(&law.holds),
+            place: files.place(&law.name, &law.holds),
         };
-        let apart = |novelty: &Novelty| match novelty {
+        let contract = |kind: Kind, of: &str, expression: &String| Contract {
+            kind,
+            of: of.to_owned(),
+            expression: expression.trim().to_owned(),
+            place: files.place(of, expression),
+        };
+        let mut contracts = Vec::new();
+        for one in &self.contract {
+            for (kind, said) in [(Kind::Requires, &one.requires), (Kind::Ensures, &one.ensures)] {
+                contracts.extend(said.list().iter().map(|said| contract(kind, &one.path, said)));
+            }
+        }
+        for one in &self.invariant {
+            contracts.extend(one.holds.list().iter().map(|said| contract(Kind::Invariant, &one.ty, said)));
+        }
+        let novelty = self.novelty.iter().filter_map(|(ty, novelty)| {
+            let by = novelty.apart()?;
+            let said = if let Apart::Expression(expression) = &by { expression } else { ty };
+            let place = files.place(ty, said);
+            Some(NoveltyOf { ty: ty.clone(), by, place })
+        });
+        let laws = self.law.iter().map(law).collect();
+        Demands { laws, contracts, novelty: novelty.collect(), ..Demands::default() }
+    }
+}
+
+impl Novelty {
+    /// What is to be written into the worker for it, if anything.
+    fn apart(&self) -> Option<Apart> {
+        match self {
             Novelty::Named(Known::Value | Known::Off) => None,
             Novelty::Named(Known::Equality) => Some(Apart::Equality),
             Novelty::Named(Known::Representation) => Some(Apart::Representation),
             Novelty::Expression(By { by }) => Some(Apart::Expression(by.clone())),
-        };
-        let novelty = self.novelty.iter().filter_map(|(ty, novelty)| {
-            let by = apart(novelty)?;
-            let place = match &by {
-                Apart::Expression(expression) => place(expression),
-                _ => place(&format!("{ty} =")),
-            };
-            Some(NoveltyOf { ty: ty.clone(), by, place })
-        });
-        Request {
-            laws: self.law.iter().map(added).collect(),
-            novelty: novelty.collect(),
-            ..Request::default()
         }
+    }
+}
+
+/// The files that something may be said in, the nearest first.
+struct Files([(PathBuf, String); 3]);
+
+impl Files {
+    fn read(root: &Path, workspace: &Path) -> Files {
+        let files = [root.join("testwright.toml"), root.join("Cargo.toml"), workspace.join("Cargo.toml")];
+        Files(files.map(|path| {
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            (path, text)
+        }))
+    }
+
+    /// File and line of an expression: the first after what it is about is named, else the first at all, else where that is named.
+    fn place(&self, of: &str, expression: &str) -> String {
+        // Escapes and lists over several lines are looked for by their beginning.
+        let beginning = expression.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let beginning = beginning.split(['"', '\\']).next().unwrap_or_default().trim();
+        let named = format!("\"{of}\"");
+        let at = self.0.iter().find_map(|(path, text)| {
+            let lines = || text.lines().enumerate();
+            let name = lines().find(|(_, line)| line.contains(&named)).map(|(number, _)| number);
+            let says = |(_, line): &(usize, &str)| !beginning.is_empty() && line.contains(beginning);
+            let after = name.and_then(|name| lines().skip(name).find(says));
+            let number = after.or_else(|| lines().find(says)).map(|(number, _)| number).or(name)?;
+            Some(format!("{}:{}", path.display(), number + 1))
+        });
+        at.unwrap_or_else(|| "configuration".to_owned())
     }
 }
 
@@ -205,6 +301,14 @@ fn check(tables: Table) -> anyhow::Result<Configuration> {
             && law.name.starts_with(|c: char| c.is_ascii_alphabetic());
         anyhow::ensure!(good, "`{}` is no name for a law; use letters, digits and underscores", law.name);
     }
+    for contract in &file.contract {
+        let said = contract.requires.list().len() + contract.ensures.list().len();
+        anyhow::ensure!(
+            said > 0,
+            "the contract of `{}` neither requires nor ensures anything",
+            contract.path
+        );
+    }
     if let (Some(least), Some(most)) = (file.generate.least, file.generate.most) {
         anyhow::ensure!(least <= most, "no number is at least {least} and at most {most}");
     }
@@ -250,6 +354,30 @@ mod tests {
     }
 
     #[test]
+    fn contracts_know_their_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "[[contract]]\nfn = \"Q::pop\"\nensures = \"self.len() < 9\"\n\n[[contract]]\nfn = \"Q::push\"\n\
+            requires = [\n    \"self.len() < 9\",\n    'self.name() != \"a\"',\n]\n[[invariant]]\ntype = \"Q\"\nholds = \"true\"\n";
+        std::fs::write(folder.path().join("testwright.toml"), text).unwrap();
+        let demands = read(folder.path(), folder.path()).unwrap().demands(folder.path(), folder.path());
+        let told: Vec<_> = demands
+            .contracts
+            .iter()
+            .map(|one| (one.kind.name(), &*one.of, one.place.rsplit(':').next().unwrap_or("")))
+            .collect();
+        let expected = [
+            ("ensures", "Q::pop", "3"),
+            ("requires", "Q::push", "8"),
+            ("requires", "Q::push", "9"),
+            ("invariant", "Q", "13"),
+        ];
+        assert_eq!(told, expected);
+        assert!(parse("[[contract]]\nfn = \"Q::pop\"\n").is_err());
+        assert!(parse("[[contract]]\nfn = \"Q::pop\"\nensure = \"true\"\n").is_err());
+        assert!(parse("[[invariant]]\ntype = \"Q\"\nholds = 3\n").is_err());
+    }
+
+    #[test]
     fn wishes_are_read_and_nonsense_is_refused() {
         let text = "[generate]\nsetup = [\"a::init\"]\nmost = 9\n[factories]\nC = [\"C::new\"]\n[novelty]\nC = \"off\"\nD = \"value\"\n";
         let wishes = parse(text).unwrap().wishes();
@@ -267,7 +395,7 @@ mod tests {
     fn ways_to_tell_values_apart_are_read() {
         let text =
             "[novelty]\nA = \"off\"\nB = \"equality\"\nC = \"representation\"\nD = { by = \"a.len()\" }\n";
-        let novelty = parse(text).unwrap().request(Path::new("/"), Path::new("/")).novelty;
+        let novelty = parse(text).unwrap().demands(Path::new("/"), Path::new("/")).novelty;
         let ways: Vec<(&str, &Apart)> = novelty.iter().map(|of| (&*of.ty, &of.by)).collect();
         let by = Apart::Expression("a.len()".to_owned());
         assert_eq!(ways, [("B", &Apart::Equality), ("C", &Apart::Representation), ("D", &by)]);

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use testwright_emit::report::Report;
 use testwright_engine::campaign::{Limit, Plan, Progress, Sanitizer, Strategy};
-use testwright_engine::{Campaign, EngineError, Outcome, Request, Workbench, prepare_with};
+use testwright_engine::{Campaign, Demands, EngineError, Outcome, Workbench, prepare_with};
 use testwright_harness::{Places, Selection, Subject};
 
 use crate::flags::{self, Deny, GenerateFlags, MessageFormat};
@@ -33,14 +33,19 @@ pub fn run(flags: &GenerateFlags) -> anyhow::Result<u8> {
     let progress = Arc::new(Progress::default());
     catch_interrupts(&progress);
     let interrupted = || progress.stop.load(Ordering::SeqCst);
-    // What is wrong with the configuration is said below.
-    let request = |subject: &Subject| {
-        let read = configuration::read(&subject.root, &subject.workspace_root).unwrap_or_default();
-        let request = read.request(&subject.root, &subject.workspace_root);
-        Ok(Request { past_panics: flags.past_panics, ..request })
+    let demands = |subject: &Subject| match configuration::read(&subject.root, &subject.workspace_root) {
+        Ok(read) => {
+            let demands = read.demands(&subject.root, &subject.workspace_root);
+            Ok(Demands { past_panics: flags.past_panics, ..demands })
+        }
+        // A file that cannot be read is no mistake in it; that is said below.
+        Err(error) if error.chain().any(<dyn std::error::Error>::is::<std::io::Error>) => {
+            Ok(Demands { past_panics: flags.past_panics, ..Demands::default() })
+        }
+        Err(error) => Err(EngineError::Wish(format!("{error:#}"))),
     };
     let operations = flags.subject.operations as usize;
-    let mut bench = match prepare_with(&selection, places, operations, &request, &tell) {
+    let mut bench = match prepare_with(&selection, places, operations, &demands, &tell) {
         Ok(bench) => bench,
         // Cargo hears the same Ctrl-C; what it says then is no news of the crate.
         Err(_) if interrupted() => return Ok(cut_short()),

@@ -106,7 +106,7 @@ impl Printer<'_> {
     }
 
     /// The argument as the parameter's type takes it.
-    fn argument(&self, operation: &Operation, index: usize, arg: Arg, is_receiver: bool) -> String {
+    pub fn argument(&self, operation: &Operation, index: usize, arg: Arg, is_receiver: bool) -> String {
         let text = &self.text[arg.value.0 as usize];
         // A trait may be there for many types: only the literal's own form says which is meant.
         let of_trait = operation.path.starts_with('<') && !operation.form.preferred().contains("}[{");
@@ -135,7 +135,7 @@ impl Printer<'_> {
     }
 
     /// The place that the argument is or refers to. Method calls find their way through references by themselves.
-    fn place(&self, arg: Arg, is_receiver: bool) -> String {
+    pub fn place(&self, arg: Arg, is_receiver: bool) -> String {
         let text = self.variable(arg.value);
         let refers = match arg.how {
             How::Ref | How::RefMut => false,

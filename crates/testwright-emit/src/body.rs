@@ -4,10 +4,12 @@
 //! end of the scope if it has a destructor. Literals, and containers written out of literals, are put where they are used, and
 //! calls whose plain result is only asserted stand in the assertion.
 
+use testwright_model::contract::Clause;
 use testwright_model::operation::{Operation, Operations, TypeId};
 use testwright_model::sequence::{Arg, How, Sequence, Step, ValueId};
 use testwright_model::{Literal, Ty};
 
+use crate::contract::Broken;
 use crate::literal::{self, Placing};
 use crate::names::Names;
 use crate::pin::{Check, Pin, check, quoted};
@@ -35,10 +37,16 @@ pub fn body(operations: &Operations, sequence: &Sequence, observe: bool) -> Prin
 }
 
 /// Prints the statements with texts and byte strings in other places: in a program's constants, a sanitizer does not see their
-/// ends, and their alignment is left to chance.
-pub fn body_placing(operations: &Operations, sequence: &Sequence, placing: Placing) -> Printed {
+/// ends, and their alignment is left to chance. A contract that is broken stands around its call.
+pub fn body_placing(
+    operations: &Operations,
+    sequence: &Sequence,
+    placing: Placing,
+    broken: Option<Broken<'_>>,
+) -> Printed {
     let mut printer = Printer::new(operations, sequence);
     printer.placing = placing;
+    printer.broken = broken;
     printer.print()
 }
 
@@ -62,7 +70,7 @@ pub(crate) struct Printer<'a> {
     pub sequence: &'a Sequence,
     /// For each value, the steps and argument positions that use it.
     pub uses: Vec<Vec<(usize, Option<usize>)>>,
-    names: Names,
+    pub names: Names,
     /// What stands for a value: its variable, or the expression itself if it is written in place.
     pub text: Vec<Option<Text>>,
     pub out: Printed,
@@ -71,6 +79,9 @@ pub(crate) struct Printer<'a> {
     checks: Vec<Option<Check>>,
     /// The call that panics.
     ends_at: Option<usize>,
+    pub broken: Option<Broken<'a>>,
+    /// The call whose result a contract speaks of.
+    told: Option<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -137,10 +148,13 @@ impl<'a> Printer<'a> {
             placing: Placing::Constant,
             checks: vec![None; sequence.len()],
             ends_at: None,
+            broken: None,
+            told: None,
         }
     }
 
     fn print(mut self) -> Printed {
+        self.keep_clear();
         for index in 0..self.sequence.len() {
             self.step(index);
         }
@@ -170,8 +184,15 @@ impl<'a> Printer<'a> {
             }
             Step::Call { op, args } => {
                 let operation = self.operations.get(*op).clone();
+                let clauses = self.broken_clauses(index, &operation);
+                let olds: Vec<_> =
+                    clauses.iter().map(|clause| self.keep_olds(clause, &operation, args)).collect();
+                self.told = clauses.iter().any(Clause::uses_result).then_some(index);
                 let expression = self.call(&operation, args);
                 self.result(index, &operation, &expression);
+                for (clause, olds) in clauses.iter().zip(&olds) {
+                    self.assert_clause(clause, index, &operation, args, olds);
+                }
             }
             Step::Drop(value) | Step::Forget(value) => {
                 if !needs_drop(self.operations, self.sequence, *value) {
@@ -208,7 +229,8 @@ impl<'a> Printer<'a> {
     fn result(&mut self, index: usize, operation: &Operation, expression: &str) {
         let ty = self.operations.ty(operation.result).clone();
         let abilities = self.operations.abilities(operation.result);
-        let used = !self.uses[index].is_empty();
+        let told_of = self.told == Some(index);
+        let used = !self.uses[index].is_empty() || told_of;
         if self.ends_at == Some(index) {
             let ignored = if ty.is_unit() || ty == Ty::Never { "" } else { "let _ = " };
             return self.line(index, &format!("{ignored}{expression};"));
@@ -216,7 +238,7 @@ impl<'a> Printer<'a> {
         // What is unwrapped need not be looked at before.
         let told = matches!(self.checks[index], None | Some(Check::Unwraps(_) | Check::Reads(_)));
         let chains = told && !binds_loosely(expression) && self.may_chain(index, operation);
-        if used && (chains || self.may_inline_call(index, operation)) {
+        if used && !told_of && (chains || self.may_inline_call(index, operation)) {
             let typed = expression.to_owned();
             self.text[index] = Some(Text::Inline { plain: expression.to_owned(), typed });
             return;

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod body;
+mod contract;
 pub mod exchange;
 mod literal;
 mod names;
@@ -19,6 +20,7 @@ mod value;
 mod words;
 
 pub use body::{Printed, body, body_placing};
+pub use contract::Broken;
 pub use literal::Placing;
 pub use page::page;
 pub use paths::Imports;

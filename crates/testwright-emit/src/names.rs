@@ -7,7 +7,7 @@ use testwright_model::operation::Operation;
 use testwright_model::ty::last_segment;
 use testwright_model::{GenericArg, Prim, Ty};
 
-use crate::words::{callee, is_keyword, snake};
+use crate::words::{callee, is_identifier, is_keyword, snake};
 
 #[derive(Debug, Default)]
 pub struct Names {
@@ -22,6 +22,24 @@ impl Names {
             .or_else(|| taken_as.and_then(telling).filter(|_| names_well(ty)))
             .unwrap_or_else(|| by_call(operation));
         self.unique(&base)
+    }
+
+    /// Keeps all words of a text from becoming names, but for those after a dot.
+    pub fn reserve(&mut self, text: &str) {
+        let mut before = '.';
+        for word in text.split_inclusive(|c: char| !c.is_alphanumeric() && c != '_') {
+            let name = word.trim_end_matches(|c: char| !c.is_alphanumeric() && c != '_');
+            if before != '.' && is_identifier(name) {
+                self.taken.insert(name.to_owned());
+            }
+            before = word.chars().last().unwrap_or(' ');
+        }
+    }
+
+    /// A name for what lies in an `Option` or `Result`.
+    pub fn of_inner(&mut self, ty: &Ty) -> String {
+        let inner = if let Ty::Adt { args, .. } = ty { first_type(args).and_then(by_type) } else { None };
+        self.unique(inner.as_deref().unwrap_or("inner"))
     }
 
     pub fn of_literal(&mut self, ty: &Ty, taken_as: Option<&str>) -> String {
@@ -39,7 +57,7 @@ impl Names {
     }
 
     /// Later values of the same name get a number; `log2` is followed by `log2_2`.
-    fn unique(&mut self, base: &str) -> String {
+    pub fn unique(&mut self, base: &str) -> String {
         // `drop` is no keyword, but a variable of that name would hide the function.
         let base = if is_keyword(base) || base == "drop" { format!("{base}_value") } else { base.to_owned() };
         let separator = if base.ends_with(|c: char| c.is_ascii_digit()) { "_" } else { "" };

@@ -26,7 +26,7 @@ pub struct Report {
     /// How the calls of each operation went.
     pub operations: Vec<OperationFigures>,
     pub regression: Regression,
-    pub contracts: Vec<serde_json::Value>,
+    pub contracts: Vec<ContractFigures>,
 }
 
 impl Report {
@@ -34,6 +34,19 @@ impl Report {
     pub fn bugs(&self) -> usize {
         self.findings.iter().filter(|finding| finding.is_bug()).count()
     }
+}
+
+/// How a contract of the crate's author fared.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContractFigures {
+    /// The function, or for an invariant the type.
+    pub operation: String,
+    pub kind: String,
+    pub expression: String,
+    /// Calls that it was checked in.
+    pub support: u64,
+    /// Whether a finding breaks it.
+    pub refuted: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

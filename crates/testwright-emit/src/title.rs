@@ -27,6 +27,9 @@ pub fn finding_name(operation_path: &str, class: &str, message: &str) -> String 
         "out-of-memory" => "runs_out_of_memory",
         "memory" => "breaks_memory_safety",
         "leak" => "leaks",
+        "contract:requires" => "breaks_a_precondition",
+        "contract:ensures" => "breaks_its_postcondition",
+        "contract:invariant" => "breaks_the_invariant",
         _ => "panics",
     };
     let of = callee(operation_path);

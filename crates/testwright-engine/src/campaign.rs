@@ -322,6 +322,8 @@ impl Campaign<'_> {
         let operations = self.operation_figures(&learned);
         let last_new = crate::past::last_new(&learned, past);
         let Found { findings, tests, dismissed: unconfirmed, shorten_s, .. } = found;
+        let (demanded, known) = (&self.bench.contracts, &self.bench.operations);
+        let contracts = crate::contract::figures(demanded, known, &learned.choice, &findings);
         let mut dismissed = learned.dismissed;
         for (key, count) in unconfirmed {
             *dismissed.entry(key).or_default() += count;
@@ -401,7 +403,7 @@ impl Campaign<'_> {
                 file: (suite.tests > 0).then(|| "tests/testwright_regression.rs".to_owned()),
                 dropped_unstable: suite.dropped_unstable,
             },
-            contracts: Vec::new(),
+            contracts,
         };
         if let Some(cover) = &suite.cover {
             crate::cover::fill(&mut report.coverage, cover);

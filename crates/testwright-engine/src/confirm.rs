@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use testwright_emit::{Imports, Placing, Printed};
+use testwright_emit::{Broken, Imports, Placing, Printed};
 use testwright_execute::launcher::{self, ExitKind, TestRun};
 use testwright_harness::{Confirm, TestBench, TestSource, Variant};
 use testwright_model::law;
@@ -11,7 +11,7 @@ use testwright_model::operation::Operations;
 use testwright_model::sequence::Sequence;
 
 use crate::EngineError;
-use crate::judge::{Failure, LEAK};
+use crate::judge::{Failure, LEAK, is_said_to_be_forbidden};
 use crate::share::share;
 
 /// CPU time for one test.
@@ -32,6 +32,8 @@ pub enum Confirmation {
     DoesNotCompile(String),
     /// It compiles, and does something else.
     NotReproduced(String),
+    /// It does what a precondition forbids.
+    Forbidden,
 }
 
 /// What all tests of a campaign share.
@@ -63,10 +65,8 @@ impl Confirmer<'_> {
         operations: &Operations,
         candidates: &[Candidate<'_>],
     ) -> Result<Vec<Confirmation>, EngineError> {
-        let printed: Vec<Printed> = candidates
-            .iter()
-            .map(|candidate| testwright_emit::body(operations, candidate.sequence, false))
-            .collect();
+        let printed: Vec<Printed> =
+            candidates.iter().map(|candidate| print(operations, candidate, Placing::Constant)).collect();
         let mut verdicts: Vec<Option<Confirmation>> = vec![None; candidates.len()];
         let settings: Vec<Vec<Setting>> =
             candidates.iter().map(|candidate| self.settings(candidate)).collect();
@@ -86,7 +86,11 @@ impl Confirmer<'_> {
                     settings[*index].contains(&(confirm, placing))
                         && !matches!(
                             verdicts[*index],
-                            Some(Confirmation::Confirmed(_) | Confirmation::DoesNotCompile(_))
+                            Some(
+                                Confirmation::Confirmed(_)
+                                    | Confirmation::DoesNotCompile(_)
+                                    | Confirmation::Forbidden
+                            )
                         )
                 })
                 .collect();
@@ -97,8 +101,8 @@ impl Confirmer<'_> {
                 .iter()
                 .map(|index| {
                     let candidate = &candidates[*index];
-                    let placed = (placing != Placing::Constant)
-                        .then(|| testwright_emit::body_placing(operations, candidate.sequence, placing));
+                    let placed =
+                        (placing != Placing::Constant).then(|| print(operations, candidate, placing));
                     let printed = placed.as_ref().unwrap_or(&printed[*index]);
                     let text = self.source(candidate.name, candidate.failure, printed, confirm);
                     TestSource { name: candidate.name.to_owned(), text }
@@ -173,6 +177,13 @@ impl Confirmer<'_> {
     }
 }
 
+/// The test's statements, with the contract that it breaks.
+fn print(operations: &Operations, candidate: &Candidate<'_>, placing: Placing) -> Printed {
+    let Candidate { sequence, failure, .. } = candidate;
+    let broken = failure.is_contract().then_some(Broken { step: failure.step, says: &failure.message });
+    testwright_emit::body_placing(operations, sequence, placing, broken)
+}
+
 /// A test, and what the compiler made of it.
 type Try = (TestSource, Result<PathBuf, String>);
 
@@ -187,6 +198,9 @@ fn verdict(
         Err(words) => return Ok(Confirmation::DoesNotCompile(words.clone())),
     };
     let run = run_test(executable, TIMEOUT, scratch)?;
+    if is_said_to_be_forbidden(&candidate.failure.operation, &format!("{}\n{}", run.stdout, run.stderr)) {
+        return Ok(Confirmation::Forbidden);
+    }
     Ok(match shows(candidate.failure, &run) {
         Ok(()) => {
             let TestSource { name, text } = test.clone();

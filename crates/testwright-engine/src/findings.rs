@@ -15,7 +15,7 @@ use testwright_model::sequence::Sequence;
 
 use crate::campaign::{Limit, Plan, Progress, Sanitizer, make_folder};
 use crate::confirm::{Candidate, Confirmation, Confirmed, Confirmer, first_line};
-use crate::judge::{Failure, LEAK, Verdict, judge};
+use crate::judge::{FORBIDDEN, Failure, LEAK, Verdict, judge};
 use crate::minimise::{self, Plainest};
 use crate::search::{Seen, calls};
 use crate::share::share;
@@ -147,6 +147,7 @@ pub fn settle(
             Confirmation::DoesNotCompile(words) => {
                 format!("its test does not compile: {}", first_line(&words))
             }
+            Confirmation::Forbidden => FORBIDDEN.to_owned(),
             Confirmation::NotReproduced(instead) => {
                 format!("not reproduced by its test ({instead}): {}", first_line(&seen.failure.message))
             }
@@ -252,7 +253,9 @@ fn shorten(
     let (mut error, mut shown) = (None, None);
     // To ask for all memory takes time too.
     let hangs = matches!(seen.failure.class, "hang" | "out-of-memory");
-    let unwinds = matches!(seen.failure.class, "panic" | LEAK) || seen.failure.class.starts_with("law:");
+    let unwinds = matches!(seen.failure.class, "panic" | LEAK)
+        || seen.failure.class.starts_with("law:")
+        || seen.failure.is_contract();
     let dies = !unwinds && seen.failure.file.is_empty();
     let chunk_size = if hangs {
         1

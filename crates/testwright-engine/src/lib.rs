@@ -8,6 +8,7 @@ pub mod branch;
 pub mod campaign;
 pub mod check;
 pub mod confirm;
+pub mod contract;
 pub mod cover;
 mod curve;
 pub mod diff;
@@ -36,4 +37,4 @@ pub mod workbench;
 
 pub use campaign::{Campaign, Outcome, Plan};
 pub use error::EngineError;
-pub use workbench::{Request, Workbench, prepare, prepare_with};
+pub use workbench::{Demands, Workbench, prepare, prepare_with};

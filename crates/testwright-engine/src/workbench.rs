@@ -12,12 +12,14 @@ use testwright_harness::{
 };
 use testwright_learn::Dictionary;
 use testwright_model::api::Skipped;
+use testwright_model::contract::Contract;
 use testwright_model::law::{Added, Law};
 use testwright_model::operation::{Abilities, Operations};
 use testwright_model::{Api, OpId};
 use testwright_wire::layout::ability;
 
 use crate::EngineError;
+use crate::contract;
 use crate::novelty::{self, NoveltyOf};
 use crate::wishes::{Resolved, Wishes};
 
@@ -45,6 +47,8 @@ pub struct Workbench {
     pub timing: Timing,
     /// Literals of the crate's own code.
     pub dictionary: Dictionary,
+    /// What the crate's author demands of its functions and types.
+    pub contracts: Vec<Contract>,
 }
 
 /// What became of one callable definition of the subject.
@@ -104,14 +108,14 @@ pub fn prepare(
     budget: usize,
     tell: Tell<'_>,
 ) -> Result<Workbench, EngineError> {
-    prepare_with(selection, places, budget, &|_| Ok(Request::default()), tell)
+    prepare_with(selection, places, budget, &|_| Ok(Demands::default()), tell)
 }
 
-/// What is asked for beside the crate's own API.
+/// What is asked for beside the crate's own API: what its author demands of it, and of the search.
 #[derive(Clone, Debug, Default)]
-pub struct Request {
-    /// Laws that the crate's author added.
+pub struct Demands {
     pub laws: Vec<Added>,
+    pub contracts: Vec<Contract>,
     /// How values of single types are told apart.
     pub novelty: Vec<NoveltyOf>,
     /// Whether sequences go on behind panics.
@@ -119,35 +123,49 @@ pub struct Request {
 }
 
 /// What is asked for, once it is known which package it is about.
-pub type RequestOf<'a> = &'a dyn Fn(&Subject) -> Result<Request, EngineError>;
+pub type DemandsOf<'a> = &'a dyn Fn(&Subject) -> Result<Demands, EngineError>;
 
-/// Goes down the pipe up to the pruned harness, with what the crate's author asks for.
+/// Goes down the pipe up to the pruned harness, with laws and contracts of the crate's author.
 pub fn prepare_with(
     selection: &Selection,
     places: Places,
     budget: usize,
-    request: RequestOf<'_>,
+    demands: DemandsOf<'_>,
     tell: Tell<'_>,
 ) -> Result<Workbench, EngineError> {
     let (subject, api, mut timing) = discover(selection, &places, tell)?;
-    let request = request(&subject)?;
+    let Demands { laws, contracts, novelty, past_panics } = demands(&subject)?;
     let added: Vec<(Added, &'static Law)> =
-        request.laws.into_iter().map(|added| (added.clone(), added.law())).collect();
+        laws.into_iter().map(|added| (added.clone(), added.law())).collect();
     let start = Instant::now();
     let mut grounded = testwright_ground::ground_with(&api, budget, &added);
     grounded.retain_reachable();
-    if request.past_panics {
-        grounded.catch_panics(budget);
-    }
     timing.ground = start.elapsed().as_secs_f64();
     if grounded.callables.iter().all(|callable| callable.operations.is_empty()) {
         return Err(EngineError::Nothing(nothing(&grounded, &api)));
     }
+    contract::enter(&mut grounded, &api, &contracts)?;
+    if past_panics {
+        grounded.catch_panics(budget);
+    }
     let mut source = source(&grounded, &api);
-    let told_apart = novelty::apply(&request.novelty, &grounded.operations, &mut source)?;
+    let told_apart = novelty::apply(&novelty, &grounded.operations, &mut source)?;
     tell(&format!("checking {} operations with the compiler", source.operations.len()));
     let start = Instant::now();
-    let harness = testwright_harness::prepare(&subject, &source, &places)?;
+    let mut harness = testwright_harness::prepare(&subject, &source, &places)?;
+    let suspects = contract::suspects(&grounded.operations, harness.pruned());
+    if !suspects.is_empty() {
+        let compile = |grounded: &Grounded<'_>| {
+            let harness = testwright_harness::prepare(&subject, &self::source(grounded, &api), &places)?;
+            Ok(harness.pruned().clone())
+        };
+        return Err(contract::accuse(&mut grounded, &contracts, &suspects, compile)?);
+    }
+    if contract::relax(&mut grounded.operations, harness.pruned()) {
+        source = self::source(&grounded, &api);
+        novelty::apply(&novelty, &grounded.operations, &mut source)?;
+        harness = testwright_harness::prepare(&subject, &source, &places)?;
+    }
     timing.check = start.elapsed().as_secs_f64();
     timing.rounds = harness.pruned().rounds;
 
@@ -171,6 +189,7 @@ pub fn prepare_with(
         .map(|id| (id, Reason::NoMaker("value that only rejected operations make".to_owned())))
         .collect();
     grounded.reject(&unreachable);
+    contract::check(&contracts, &grounded.operations, &usable, &rejected)?;
     for (added, law) in &added {
         check_law(added, law, &grounded.operations, &usable, &rejected)?;
     }
@@ -191,6 +210,7 @@ pub fn prepare_with(
         foreign: source.foreign,
         harness,
         timing,
+        contracts,
     })
 }
 
@@ -269,7 +289,7 @@ fn source(grounded: &Grounded<'_>, api: &Api) -> HarnessSource {
         operations,
         types: grounded.type_texts(),
         foreign: testwright_ground::foreign_crates(api, &grounded.operations),
-        prelude: String::new(),
+        prelude: grounded.prelude(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Calls whose panic is caught, so that a sequence goes on behind it: a second operation beside each that may leave something half changed.
 
+use testwright_model::contract::When;
 use testwright_model::operation::{CAUGHT, Flow, Form, Take};
 use testwright_model::{OpId, Ty};
 
@@ -33,9 +34,11 @@ impl Grounded<'_> {
                 ..operation.form.clone()
             };
             let mut added = operation.clone();
+            // What holds after a call need not hold after a panic.
+            let clauses = form.clauses.iter().filter(|clause| clause.when == When::Before).cloned().collect();
             added.flow = Flow { stores: operation.flow.stores.clone(), ..Flow::default() };
             added.result = unit;
-            added.form = form;
+            added.form = Form { clauses, ..form };
             let mut signature = self.signatures[id.0 as usize].clone();
             signature.result = Ty::unit();
             self.enter(id, added, signature);

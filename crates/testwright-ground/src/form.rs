@@ -28,7 +28,7 @@ pub fn call(callee: &Callee<'_>, function: &Function, params: &[(String, Ty)], b
         }
     };
     let (short, traits) = short(callee, function, params, &turbofish).unwrap_or_default();
-    Form { full, short, traits, only_full: false }
+    Form { full, short, traits, only_full: false, clauses: Vec::new() }
 }
 
 fn short(

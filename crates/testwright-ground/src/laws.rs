@@ -137,7 +137,7 @@ impl Grounder<'_, '_, '_, '_> {
 }
 
 /// Whether the type is meant by its name, or by its path with or without the crate's name.
-fn is_named(ty: &Ty, name: &str) -> bool {
+pub(crate) fn is_named(ty: &Ty, name: &str) -> bool {
     matches!(ty, Ty::Adt { path, .. } if path == name || path.ends_with(&format!("::{name}")))
 }
 

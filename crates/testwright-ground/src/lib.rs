@@ -8,8 +8,11 @@ mod appetite;
 pub mod callable;
 mod caught;
 mod choose;
+mod clauses;
 mod companions;
 mod construct;
+mod contracts;
+mod expression;
 mod form;
 mod grounder;
 mod laws;
@@ -131,6 +134,13 @@ impl Grounded<'_> {
             wrapper: source::wrapper(&self.operations, index, operation),
             checks: source::checks(index, operation, &self.signatures[index]),
         }
+    }
+
+    /// Items that the operations' texts use.
+    pub fn prelude(&self) -> String {
+        let has_clauses =
+            self.operations.operations.iter().any(|operation| !operation.form.clauses.is_empty());
+        if has_clauses { clauses::PRELUDE.to_owned() } else { String::new() }
     }
 
     /// The types of the table as Rust text.

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use testwright_model::api::{Generics, ParamKind, Where};
+use testwright_model::contract::Clause;
 use testwright_model::operation::{Flow, Form, Hole, Operations, Origin, Param, Take, fill};
 use testwright_model::ty::Folder;
 use testwright_model::{Operation, Region, Ty};
 
+use crate::clauses::{self, Around};
 use crate::world::World;
 
 /// A signature with every generic filled in; its regions still have names.
@@ -177,8 +179,8 @@ impl Signature {
         Ok(Operation { path, origin, params, result, flow, form, panics: None, grounding: String::new() })
     }
 
-    /// The signature as a stand-alone generic function whose body is the given form.
-    pub fn check(&self, name: &str, form: &str, traits: &[String]) -> String {
+    /// The signature as a stand-alone generic function whose body is the given form, with what is asserted of the call.
+    pub fn check(&self, name: &str, form: &str, traits: &[String], clauses: &[Clause]) -> String {
         let mut regions = BTreeMap::new();
         let mut order = Vec::new();
         let mut print = |ty: &Ty| {
@@ -215,10 +217,18 @@ impl Signature {
         });
         let regions = order.join(", ");
         let params = params.join(", ");
+        let Around { before, after } =
+            clauses::in_check(clauses, &|index| matches!(self.params[index].1, Ty::Ref { .. }));
+        let (known, alone) = if before.is_empty() && after.is_empty() {
+            (call.clone(), format!("let _ = {call};"))
+        } else {
+            let text = |v: &str| format!("{before}let {v} = {call};\n{after}");
+            (format!("{} v", text(&format!("v: {result}"))), text("v"))
+        };
         // Once with its result's type known, once without: a test may not use the result at all.
         format!(
-            "fn {name}<{regions}>({params}) -> {result} {bound}{{ {uses}{call} }}\n\
-             fn {name}_alone<{regions}>({params}) {bound}{{ {uses}let _ = {call}; }}\n"
+            "fn {name}<{regions}>({params}) -> {result} {bound}{{ {uses}{known} }}\n\
+             fn {name}_alone<{regions}>({params}) {bound}{{ {uses}{alone} }}\n"
         )
         .replace(crate::menu::TRACKED, "testwright_runtime::Tracked")
     }

@@ -3,6 +3,7 @@
 use testwright_model::operation::{Hole, Operations, Take, fill};
 use testwright_model::{Operation, Region, Ty};
 
+use crate::clauses;
 use crate::menu::TRACKED;
 use crate::sign::{Signature, map_regions};
 
@@ -38,7 +39,11 @@ pub fn wrapper(operations: &Operations, index: usize, operation: &Operation) -> 
         Hole::Place(index) => place(index),
     })
     .replace(TRACKED, "testwright_runtime::Tracked");
+    let clauses =
+        clauses::in_wrapper(&operation.form.clauses, &|index| operation.params[index].take != Take::Value);
+    text.push_str(&clauses.before);
     text.push_str(&format!("    let v: {result} = {call};\n"));
+    text.push_str(&clauses.after);
     text.push_str(&format!("    core::ptr::write(r as *mut {result}, v);\n}}\n"));
     text
 }
@@ -46,10 +51,11 @@ pub fn wrapper(operations: &Operations, index: usize, operation: &Operation) -> 
 /// The checks of an operation, preferred form first.
 pub fn checks(index: usize, operation: &Operation, signature: &Signature) -> Vec<String> {
     let name = format!("check_{index}");
+    let clauses = &operation.form.clauses;
     let mut all = Vec::new();
     if !operation.form.short.is_empty() {
-        all.push(signature.check(&name, &operation.form.short, &operation.form.traits));
+        all.push(signature.check(&name, &operation.form.short, &operation.form.traits, clauses));
     }
-    all.push(signature.check(&name, &operation.form.full, &[]));
+    all.push(signature.check(&name, &operation.form.full, &[], clauses));
     all
 }

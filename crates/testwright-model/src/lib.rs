@@ -5,6 +5,7 @@
 //! [`Ledger`] the borrow rules that every sequence must obey.
 
 pub mod api;
+pub mod contract;
 pub mod law;
 pub mod ledger;
 pub mod operation;

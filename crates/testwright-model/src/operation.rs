@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::contract::Clause;
 use crate::law::{Law, LawRef};
 use crate::ty::Ty;
 
@@ -120,6 +121,8 @@ pub struct Form {
     pub traits: Vec<String>,
     /// The short form was rejected by the compiler.
     pub only_full: bool,
+    /// What is checked before and after the call; the worker always does, a test where it is about that.
+    pub clauses: Vec<Clause>,
 }
 
 /// How the form of a call whose panic is caught begins; no other does.

@@ -5,6 +5,7 @@
 //! panic is listed apart.
 
 mod arguments;
+mod contracts;
 mod words;
 
 use testwright_execute::{Ending, Execution, Phase};
@@ -17,6 +18,8 @@ use arguments::{
     asks_for_much, borrows_itself, has_foreign_index, is_beyond_memory, is_made_up, is_of_subject,
     takes_unknown_number,
 };
+use contracts::{Breach, breach};
+pub use contracts::{FORBIDDEN, is_forbidden, is_said_to_be_forbidden};
 use words::{
     asks, broken_promise, classify, explodes, is_arithmetic, is_borrow_conflict, is_memory_check,
     is_namesake, leaks_on_purpose, promises, speaks_of, speaks_of_place, steady, wants_room,
@@ -69,7 +72,15 @@ impl Failure {
 
     /// Failures with the same key are one finding.
     pub fn key(&self) -> (String, String, String, u32) {
-        (self.class.to_owned(), self.operation.clone(), self.file.clone(), self.line)
+        // Contracts that our own calls check have no place in the library; their words tell them apart.
+        let contract = self.file.is_empty() && self.is_contract();
+        let place = if contract { &self.message } else { &self.file };
+        (self.class.to_owned(), self.operation.clone(), place.clone(), self.line)
+    }
+
+    /// Whether a contract is broken.
+    pub fn is_contract(&self) -> bool {
+        self.class.starts_with("contract:")
     }
 }
 
@@ -90,9 +101,14 @@ pub const DOCUMENTED: &str = "documented panic";
 /// Where the code of our own calls lies.
 const WRAPPERS: &str = "wrappers/src/";
 
+/// Whether a panic's place is in the code of our own calls.
+pub fn is_ours(file: &str) -> bool {
+    file.starts_with(WRAPPERS)
+}
+
 /// Whether a panic's place is neither in the library nor in a dependency of it.
 pub fn is_outside(file: &str) -> bool {
-    file.is_empty() || file.starts_with("/rustc/") || file.starts_with(WRAPPERS)
+    file.is_empty() || file.starts_with("/rustc/") || is_ours(file)
 }
 
 pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution) -> Verdict {
@@ -110,7 +126,8 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
         _ => death(execution),
     };
     // `#[track_caller]`: the place is the call itself, which is ours.
-    let (file, line) = if file.starts_with(WRAPPERS) { (String::new(), 0) } else { (file, line) };
+    let ours = is_ours(&file);
+    let (file, line) = if ours { (String::new(), 0) } else { (file, line) };
     let Some((step, op)) = culprit(sequence, execution) else {
         return Verdict::Illegal("no operation to blame");
     };
@@ -121,6 +138,9 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
             "hang" | "out-of-memory" => return Verdict::Illegal("a law that takes too much"),
             _ => {}
         }
+    }
+    if let Some(breach) = breach(operation, &message, ours).filter(|_| class == "panic") {
+        return broken_contract(breach, operation, sequence, step, file, line);
     }
     let unknown = takes_unknown_number(operations, sequence, step);
     if class == "hang" && (unknown || explodes(operation) || asks_for_much(sequence, step, ABSURD)) {
@@ -172,7 +192,7 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
     if operation.origin == Origin::Std && is_outside(&file) {
         return Verdict::Illegal(STD_MISUSED);
     }
-    if sequence.steps[..step].iter().any(|step| matches!(step, Step::Forget(_))) {
+    if is_after_forget(sequence, step) {
         return Verdict::Illegal("a panic after something was forgotten");
     }
     if is_behind_caught(operations, &sequence.steps[..step]) {
@@ -232,6 +252,30 @@ fn broken_law(law: &Law, operation: &Operation, step: usize, message: &str, file
         file: String::new(),
         line: 0,
     })
+}
+
+fn broken_contract(
+    breach: Breach,
+    operation: &Operation,
+    sequence: &Sequence,
+    step: usize,
+    file: String,
+    line: u32,
+) -> Verdict {
+    let (kind, message) = match breach {
+        Breach::Illegal(reason) => return Verdict::Illegal(reason),
+        Breach::Broken(kind, message) => (kind, message),
+    };
+    // What a guard would have put right when it is dropped stays wrong.
+    if is_after_forget(sequence, step) {
+        return Verdict::Illegal("a panic after something was forgotten");
+    }
+    let operation = operation.path.clone();
+    Verdict::Failing(Failure { tier: Tier::Bug, class: kind.class(), operation, step, message, file, line })
+}
+
+fn is_after_forget(sequence: &Sequence, step: usize) -> bool {
+    sequence.steps[..step].iter().any(|step| matches!(step, Step::Forget(_)))
 }
 
 /// A value of ours that was given to the library and never dropped, though nobody forgot anything.

@@ -17,7 +17,9 @@ use crate::direct;
 use crate::direct::choice::DEATH;
 use crate::direct::draft::Proposal;
 use crate::direct::pool::Offer;
-use crate::judge::{DOCUMENTED, STD_MISUSED, Verdict, is_announced, is_outside, judge};
+use crate::judge::{
+    DOCUMENTED, FORBIDDEN, STD_MISUSED, Verdict, is_announced, is_forbidden, is_ours, is_outside, judge,
+};
 
 /// What a sequence that takes too much time or memory costs, in usual ones, where time does not count.
 const DEAR: u64 = 20;
@@ -158,8 +160,8 @@ impl Search<'_> {
         }
     }
 
-    /// A panic that needs no closer look, and why: one of std's own operation, such as `unwrap` of nothing, or one that is
-    /// documented and of which a sequence as short is known.
+    /// A panic that needs no closer look, and why: one of std's own operation, such as `unwrap` of nothing, a call that a
+    /// precondition forbids, or one that is documented and of which a sequence as short is known.
     fn is_no_news(&self, proposal: &Proposal, execution: &Execution) -> Option<(OpId, &'static str)> {
         let operations = &self.bench.operations;
         let panic = execution.panic().filter(|_| execution.ending == Ending::Panicked)?;
@@ -167,6 +169,9 @@ impl Search<'_> {
         let operation = operations.get(op);
         if operation.origin == Origin::Std {
             return is_outside(&panic.file).then_some((op, STD_MISUSED));
+        }
+        if is_forbidden(operation, &panic.message, is_ours(&panic.file)) {
+            return Some((op, FORBIDDEN));
         }
         let (known, _) = self.learned.documented.get(&operation.path)?;
         let is_short = calls(known).count() <= proposal.shape.calls as usize;
