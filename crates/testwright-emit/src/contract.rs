@@ -6,6 +6,9 @@ use testwright_model::sequence::{Arg, How, Step};
 
 use crate::body::{Printer, Text};
 
+/// Assertions with more text than this take several lines.
+const LONG: usize = 80;
+
 /// The contract that a call of the sequence breaks.
 #[derive(Clone, Copy, Debug)]
 pub struct Broken<'a> {
@@ -79,11 +82,18 @@ impl Printer<'_> {
             None => Told { name: &result, refers: false },
         };
         let holds = self.expression(&clause.holds, operation, args, olds, told);
-        let assertion = format!("assert!({holds}, {});", quoted(&clause.says));
-        match &inner {
-            Some((head, _)) => self.out.body.push_str(&format!("{head}{{\n    {assertion}\n}}\n")),
-            None => self.out.body.push_str(&format!("{assertion}\n")),
+        let says = quoted(&clause.says);
+        // What is too long for a line rustfmt does not break up.
+        let mut assertion = if holds.len() + says.len() > LONG {
+            format!("assert!(\n    {holds},\n    {says}\n);")
+        } else {
+            format!("assert!({holds}, {says});")
+        };
+        if let Some((head, _)) = &inner {
+            let lines = assertion.lines().map(|line| format!("    {line}\n"));
+            assertion = format!("{head}{{\n{}}}", lines.collect::<String>());
         }
+        self.out.body.push_str(&format!("{assertion}\n"));
         self.out.assertions += 1;
     }
 
