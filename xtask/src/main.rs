@@ -1,4 +1,4 @@
-//! Campaigns and measurements: `cargo xtask survey|legality|throughput|bench|sanitize|containers|branches|strategies`.
+//! Campaigns and measurements: `cargo xtask survey|legality|throughput|bench|sanitize|containers|branches|strategies|mutants`.
 //!
 //! Each prints the figures that the documents quote, and exits 1 if its bar is missed.
 
@@ -6,6 +6,7 @@ mod bench;
 mod branches;
 mod containers;
 mod legality;
+mod mutants;
 mod sanitize;
 mod strategies;
 mod subjects;
@@ -99,6 +100,29 @@ enum Command {
         #[arg(long, value_delimiter = ',')]
         only: Vec<String>,
     },
+    /// How well the emitted regression suite kills mutants, beside the crate's own tests; needs cargo-mutants
+    Mutants {
+        /// Crates, with their versions
+        #[arg(
+            long,
+            value_delimiter = ',',
+            value_parser = subjects::with_version,
+            default_value = "semver@1.0.28,slab@0.4.12,arrayvec@0.7.8,smallvec@1.16.4,csv-core@0.1.13"
+        )]
+        crates: Vec<subjects::Listed>,
+        /// Viable mutants a crate
+        #[arg(long, default_value_t = 100)]
+        sample: usize,
+        /// Time of each campaign
+        #[arg(long, default_value = "60s")]
+        budget: String,
+        /// Where chance starts, of the campaigns and of the sample
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        /// Worker processes of the tool, and mutants that are tried at a time
+        #[arg(long, default_value_t = 2)]
+        jobs: usize,
+    },
 }
 
 #[derive(Debug, Clone, Args)]
@@ -131,6 +155,9 @@ fn main() -> ExitCode {
         }
         Command::Branches { seconds, crates } => branches::run(seconds, &crates),
         Command::Strategies { executions, seeds, only } => strategies::run(executions, seeds, &only),
+        Command::Mutants { crates, sample, budget, seed, jobs } => {
+            mutants::run(&mutants::Plan { crates, sample, budget, seed, jobs })
+        }
     };
     match result {
         Ok(true) => ExitCode::SUCCESS,
