@@ -23,6 +23,7 @@ use coverage::Coverage;
 use mutant::Mutant;
 use package::{OURS, Package};
 use table::Figures;
+pub use table::median;
 use trial::{Outcome, Stream, Verdict};
 
 /// What is measured.
