@@ -77,11 +77,8 @@ fn measure(plan: &Plan, tool: &Tool, listed: &Listed) -> anyhow::Result<Figures>
         coverage.ours.len()
     );
     // What no feature of this build compiles no test can notice.
-    let compiled = |mutant: &Mutant| {
-        (mutant.span.start.line..=mutant.span.end.line)
-            .any(|line| coverage.lines.contains(&(mutant.file.clone(), line)))
-    };
-    let (mutants, absent): (Vec<_>, Vec<_>) = mutants.into_iter().partition(compiled);
+    let (mutants, absent): (Vec<_>, Vec<_>) =
+        mutants.into_iter().partition(|mutant: &Mutant| mutant.is_compiled(&coverage.lines));
     println!("{name}: {} mutants, {} more in code that is not compiled here", mutants.len(), absent.len());
     let streams = (0..plan.jobs.max(1))
         .map(|number| {

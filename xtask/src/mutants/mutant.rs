@@ -1,5 +1,6 @@
 //! Small changes to a package's source, as `cargo mutants` lists them: their order, and the source with one of them.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
@@ -16,9 +17,17 @@ pub struct Mutant {
     /// Relative to the package's folder.
     pub file: String,
     pub span: Span,
+    /// Constants lie outside of functions.
+    #[serde(default)]
+    pub function: Option<Function>,
     pub replacement: String,
     #[serde(default)]
     pub diff: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub struct Function {
+    pub span: Span,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -36,6 +45,15 @@ pub struct Position {
 }
 
 impl Mutant {
+    /// Whether its function, or its file where there is none, holds one of the lines with code. What constants are made of is
+    /// none of these lines.
+    pub fn is_compiled(&self, lines: &BTreeSet<(String, u32)>) -> bool {
+        let (first, last) = self
+            .function
+            .map_or((0, u32::MAX), |function| (function.span.start.line, function.span.end.line));
+        lines.range((self.file.clone(), first)..=(self.file.clone(), last)).next().is_some()
+    }
+
     /// The file's text with this change.
     pub fn applied(&self, source: &str) -> Option<String> {
         let (start, end) = (offset(source, self.span.start)?, offset(source, self.span.end)?);
@@ -86,6 +104,7 @@ mod tests {
             name: name.to_owned(),
             file: "src/lib.rs".to_owned(),
             span: Span { start: position(start), end: position(end) },
+            function: None,
             replacement: replacement.to_owned(),
             diff: String::new(),
         }
@@ -128,8 +147,21 @@ mod tests {
     }
 
     #[test]
+    fn functions_that_no_feature_compiles_are_known_by_their_lines() {
+        let function = |first, last| {
+            let span = mutant("", (first, 1), (last, 2), "").span;
+            Mutant { function: Some(Function { span }), ..mutant("", (first, 1), (first, 1), "") }
+        };
+        let lines = BTreeSet::from([("src/lib.rs".to_owned(), 10)]);
+        assert!(function(8, 10).is_compiled(&lines) && !function(11, 12).is_compiled(&lines));
+        assert!(mutant("", (1, 1), (1, 2), "").is_compiled(&lines), "a constant of a compiled file");
+        let other = Mutant { file: "src/serde.rs".to_owned(), ..function(8, 10) };
+        assert!(!other.is_compiled(&lines));
+    }
+
+    #[test]
     fn the_list_of_cargo_mutants_is_read() {
-        let text = r#"[{"diff": "-a\n+b\n", "file": "src/lib.rs", "function": {"function_name": "f"}, "genre": "BinaryOperator",
+        let text = r#"[{"diff": "-a\n+b\n", "file": "src/lib.rs", "function": {"function_name": "f", "span": {"start": {"line": 1, "column": 1}, "end": {"line": 4, "column": 1}}}, "genre": "BinaryOperator",
             "name": "src/lib.rs:3:7: replace + with - in f", "package": "p", "replacement": "-",
             "span": {"start": {"line": 3, "column": 7}, "end": {"line": 3, "column": 8}}}]"#;
         let read: Vec<Mutant> = serde_json::from_str(text).unwrap();

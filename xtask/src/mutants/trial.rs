@@ -10,7 +10,7 @@ use super::mutant::Mutant;
 use super::package::{Built, PLAIN, Package, Program};
 
 /// Processor time that any test program may take, and how many times what it took unchanged.
-const LEAST: Duration = Duration::from_secs(10);
+const LEAST: Duration = Duration::from_secs(5);
 const PATIENCE: u32 = 10;
 /// Names of failed tests that are kept for the reader.
 const NAMES: usize = 3;
