@@ -1,11 +1,13 @@
-//! Campaigns and measurements: `cargo xtask survey|legality|throughput|bench|sanitize|containers|branches|strategies`.
+//! Campaigns and measurements: `cargo xtask survey|legality|throughput|bench|sanitize|containers|branches|strategies|mutants|hunt`.
 //!
 //! Each prints the figures that the documents quote, and exits 1 if its bar is missed.
 
 mod bench;
 mod branches;
 mod containers;
+mod hunt;
 mod legality;
+mod mutants;
 mod sanitize;
 mod strategies;
 mod subjects;
@@ -99,6 +101,56 @@ enum Command {
         #[arg(long, value_delimiter = ',')]
         only: Vec<String>,
     },
+    /// How well the emitted regression suite kills mutants, beside the crate's own tests; needs cargo-mutants
+    Mutants {
+        /// Crates, with their versions
+        #[arg(
+            long,
+            value_delimiter = ',',
+            value_parser = subjects::with_version,
+            default_value = "semver@1.0.28,slab@0.4.12,arrayvec@0.7.8,smallvec@1.16.4,csv-core@0.1.13"
+        )]
+        crates: Vec<subjects::Listed>,
+        /// Viable mutants a crate
+        #[arg(long, default_value_t = 100)]
+        sample: usize,
+        /// Time of each campaign
+        #[arg(long, default_value = "60s")]
+        budget: String,
+        /// Where chance starts, of the campaigns and of the sample
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        /// Worker processes of the tool, and mutants that are tried at a time
+        #[arg(long, default_value_t = 2)]
+        jobs: usize,
+    },
+    /// Known bugs in published crates: which are found, and why the others are not
+    Hunt {
+        /// List of known bugs
+        #[arg(long, default_value = "../shared/subjects/known-bugs.toml")]
+        list: PathBuf,
+        /// What they may need to be seen
+        #[arg(long, value_delimiter = ',', default_value = "none,memory,law")]
+        needs: Vec<String>,
+        /// Time of each campaign
+        #[arg(long, default_value = "60s")]
+        budget: String,
+        /// Later ones run only for what the first missed; it counts if most find it
+        #[arg(long, value_delimiter = ',', default_value = "0,1,2")]
+        seeds: Vec<u64>,
+        /// Only these, by id
+        #[arg(long, value_delimiter = ',')]
+        ids: Vec<String>,
+        /// Campaigns at a time, of one job each; a single one has two jobs
+        #[arg(long, default_value_t = 2)]
+        streams: usize,
+        /// Reasons for misses
+        #[arg(long, default_value = "docs/hunt-reasons.toml")]
+        reasons: PathBuf,
+        /// The table as Markdown
+        #[arg(long)]
+        markdown: bool,
+    },
 }
 
 #[derive(Debug, Clone, Args)]
@@ -131,6 +183,12 @@ fn main() -> ExitCode {
         }
         Command::Branches { seconds, crates } => branches::run(seconds, &crates),
         Command::Strategies { executions, seeds, only } => strategies::run(executions, seeds, &only),
+        Command::Mutants { crates, sample, budget, seed, jobs } => {
+            mutants::run(&mutants::Plan { crates, sample, budget, seed, jobs })
+        }
+        Command::Hunt { list, needs, budget, seeds, ids, streams, reasons, markdown } => {
+            hunt::run(&hunt::Plan { list, needs, ids, budget, seeds, streams, reasons, markdown })
+        }
     };
     match result {
         Ok(true) => ExitCode::SUCCESS,

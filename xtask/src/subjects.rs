@@ -25,16 +25,7 @@ struct List {
 
 /// The chosen crates; `--only name@version` needs no list.
 pub fn chosen(choice: &Choice) -> anyhow::Result<Vec<Listed>> {
-    let direct: Vec<Listed> = choice
-        .only
-        .iter()
-        .filter_map(|text| text.split_once('@'))
-        .map(|(name, version)| Listed {
-            name: name.to_owned(),
-            version: version.to_owned(),
-            features: Vec::new(),
-        })
-        .collect();
+    let direct: Vec<Listed> = choice.only.iter().filter_map(|text| with_version(text).ok()).collect();
     if !direct.is_empty() {
         return Ok(direct);
     }
@@ -45,6 +36,12 @@ pub fn chosen(choice: &Choice) -> anyhow::Result<Vec<Listed>> {
         list.crates.retain(|listed| choice.only.contains(&listed.name));
     }
     Ok(list.crates)
+}
+
+/// `name@version`.
+pub fn with_version(text: &str) -> Result<Listed, String> {
+    let (name, version) = text.split_once('@').ok_or("write it as NAME@VERSION")?;
+    Ok(Listed { name: name.to_owned(), version: version.to_owned(), features: Vec::new() })
 }
 
 pub fn selection(listed: &Listed) -> Selection {

@@ -31,17 +31,29 @@ impl Tool {
 
     /// Runs `generate` with these flags and hands back its report; `out` is where everything is written.
     pub fn generate(&self, out: &Path, flags: &[String]) -> anyhow::Result<Report> {
-        let output = Command::new(&self.binary)
-            .args(["testwright", "generate", "--message-format", "json", "--out"])
-            .arg(out)
-            .args(flags)
-            .output()
-            .with_context(|| format!("cannot start {}", self.binary.display()))?;
-        // 1: bugs were found.
-        if !matches!(output.status.code(), Some(0 | 1)) {
-            let errors = String::from_utf8_lossy(&output.stderr);
-            bail!("generate {} ended with {}:\n{errors}", flags.join(" "), output.status);
-        }
-        serde_json::from_slice(&output.stdout).context("the report cannot be read")
+        report(self.command().arg("--out").arg(out).args(flags))
     }
+
+    /// The same, with tests written into the package; `target` is cargo's folder meanwhile.
+    pub fn generate_in_package(&self, target: &Path, flags: &[&str]) -> anyhow::Result<Report> {
+        report(self.command().env("CARGO_TARGET_DIR", target).args(flags))
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.binary);
+        command.args(["testwright", "generate", "--message-format", "json"]);
+        command
+    }
+}
+
+fn report(command: &mut Command) -> anyhow::Result<Report> {
+    let output =
+        command.output().with_context(|| format!("cannot start {}", command.get_program().display()))?;
+    // 1: bugs were found.
+    if !matches!(output.status.code(), Some(0 | 1)) {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        let flags: Vec<_> = command.get_args().map(|flag| flag.to_string_lossy()).collect();
+        bail!("{} ended with {}:\n{errors}", flags.join(" "), output.status);
+    }
+    serde_json::from_slice(&output.stdout).context("the report cannot be read")
 }
