@@ -41,6 +41,7 @@ pub fn page(report: &Report) -> String {
     out.push_str(&figures::coverage(report));
     out.push_str(&figures::search(report));
     out.push_str(&tables::operations(&report.operations));
+    out.push_str(&tables::contracts(&report.contracts));
     out.push_str(&tables::dismissed(&report.dismissed));
     out.push_str(&tables::effects(&report.effects));
     out.push_str(&tables::skipped(&report.api.skipped));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::markup::{count, number, path, percent, text};
-use crate::report::{Dismissed, Effect, OperationFigures, SkippedItem};
+use crate::report::{ContractFigures, Dismissed, Effect, OperationFigures, SkippedItem};
 
 pub fn operations(operations: &[OperationFigures]) -> String {
     let mut out =
@@ -60,6 +60,29 @@ fn row(figures: &OperationFigures) -> String {
 
 fn nothing() -> String {
     "<span class=\"muted\">–</span>".to_owned()
+}
+
+/// How the author's contracts fared; nothing where there are none.
+pub fn contracts(contracts: &[ContractFigures]) -> String {
+    if contracts.is_empty() {
+        return String::new();
+    }
+    let mut out =
+        "<section id=\"contracts\" aria-labelledby=\"contracts-h\">\n<h2 id=\"contracts-h\">Contracts</h2>\n\
+         <div class=\"wide\" tabindex=\"0\" role=\"region\" aria-labelledby=\"contracts-h\"><table>\n<thead><tr><th scope=\"col\">Of</th>\
+         <th scope=\"col\">Kind</th><th scope=\"col\">Expression</th><th scope=\"col\" class=\"num\">Checked</th></tr></thead>\n<tbody>\n"
+            .to_owned();
+    for contract in contracts {
+        let mark = if contract.refuted { " <span class=\"badge warn\">broken</span>" } else { "" };
+        out.push_str(&format!(
+            "<tr><th scope=\"row\"><code>{}</code>{mark}</th><td>{}</td><td><code>{}</code></td><td class=\"num\">{}</td></tr>\n",
+            path(&contract.operation),
+            text(&contract.kind),
+            text(&contract.expression),
+            number(contract.support)
+        ));
+    }
+    out + "</tbody></table></div>\n</section>\n"
 }
 
 /// Reasons by weight, each with its operations below it.

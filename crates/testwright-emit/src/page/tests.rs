@@ -43,6 +43,13 @@ fn hostile() -> Report {
             never_succeeded: true,
             ..OperationFigures::default()
         }],
+        contracts: vec![ContractFigures {
+            operation: hostile(),
+            kind: hostile(),
+            expression: hostile(),
+            support: 1,
+            refuted: true,
+        }],
         regression: Regression { file: Some(hostile()), dropped_unstable: 1, ..Regression::default() },
         ..Report::default()
     }
