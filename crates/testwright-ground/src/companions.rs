@@ -194,6 +194,7 @@ impl<'a> Grounder<'_, '_, '_, 'a> {
         };
         let companion = |method: &Method<'_>| Companion {
             names: vec![
+                ("{let}", if method.result.is_unit() { "" } else { "let _ = " }.to_owned()),
                 ("{m}", method.function.name.clone()),
                 ("{args}", holes(law.takes.len()..law.takes.len() + method.params.len())),
             ],
@@ -315,4 +316,30 @@ fn without_references(ty: &Ty) -> Ty {
         }
     }
     Bare.ty(ty)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_are_compared_without_their_references() {
+        let text = Ty::reference(Ty::Str);
+        let pair = Ty::Tuple(vec![text.clone(), Ty::reference_mut(Ty::Prim(Prim::U8))]);
+        assert_eq!(without_references(&pair), Ty::Tuple(vec![Ty::Str, Ty::Prim(Prim::U8)]));
+        assert_eq!(without_references(&text), Ty::Str);
+    }
+
+    #[test]
+    fn an_argument_may_be_lent_but_hold_nothing_that_is() {
+        let text = Ty::reference(Ty::Str);
+        assert!(is_storable(&text) && is_storable(&menu::string()));
+        assert!(!is_storable(&Ty::reference(text.clone())) && !is_storable(&Ty::reference_mut(Ty::Str)));
+        assert!(!is_storable(&menu::vec_of(text)) && !is_storable(&Ty::Param("T".to_owned())));
+    }
+
+    #[test]
+    fn holes_follow_the_values_of_the_type() {
+        assert_eq!(holes(2..4), "{2}, {3}");
+    }
 }

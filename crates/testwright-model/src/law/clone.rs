@@ -51,7 +51,7 @@ pub const LAWS: &[Law] = &[
             let mut copy = Clone::clone({0});
             let second = Clone::clone(&copy);
             if {*0} == {*1} && second == {*1} {
-                let _ = copy.{m}({args});
+                {let}copy.{m}({args});
                 assert!({*0} == {*1}, "a change of a clone leaves its source as it was");
                 assert!(second == {*1}, "a change of a clone leaves its source as it was, and its own clones");
             }

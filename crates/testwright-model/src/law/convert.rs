@@ -4,7 +4,7 @@ use super::{Law, ONE, Other, With};
 
 pub const LAWS: &[Law] = &[Law {
     class: "law:From.recovered",
-    title: "is_recovered_by_try_from",
+    title: "recovers_what_from_converted",
     blames: ("TryFrom", "try_from"),
     needs: &["std::clone::Clone", "std::cmp::Eq"],
     // Of `Other(3)` and `Three` one is not made by the type itself.

@@ -10,7 +10,7 @@ pub enum With {
     },
     /// `{U}`: another type.
     Other(Other),
-    /// `{m}` and `{args}`: a method that changes a value, and its arguments.
+    /// `{m}` and `{args}`: a method that changes a value, and its arguments; `{let}` before it takes what it returns.
     Change,
     /// `{m}` and `{args}`: what `checked_` and this stand before in the names of two methods, and their arguments.
     Family(&'static str),
