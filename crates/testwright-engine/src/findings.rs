@@ -15,7 +15,7 @@ use testwright_model::sequence::Sequence;
 
 use crate::campaign::{Limit, Plan, Progress, Sanitizer, make_folder};
 use crate::confirm::{Candidate, Confirmation, Confirmed, Confirmer, first_line};
-use crate::judge::{FORBIDDEN, Failure, LEAK, Verdict, judge};
+use crate::judge::{FORBIDDEN, Failure, LEAK, Tier, Verdict, judge};
 use crate::minimise::{self, Plainest};
 use crate::search::{Seen, calls};
 use crate::share::share;
@@ -67,7 +67,9 @@ pub fn settle(
     if failures.is_empty() {
         return Ok(found);
     }
-    failures.truncate(2 * plan.max_findings);
+    take_turns(&mut failures, 2 * plan.max_findings, |seen| {
+        (seen.failure.tier, seen.failure.class.to_owned())
+    });
     let mut names = HashSet::new();
     let mut shortened: Vec<(Seen, Sequence, usize, String)> = Vec::new();
     let began = Instant::now();
@@ -122,13 +124,14 @@ pub fn settle(
     if !before && stopping() {
         confirmations = confirmer.confirm_all(&bench.operations, &candidates);
     }
+    let mut proven: Vec<(Tier, report::Finding, String, Sequence)> = Vec::new();
     for ((seen, short, original, _), confirmation) in shortened.iter().zip(confirmations?) {
         let operation = seen.failure.operation.clone();
         let reason = match confirmation {
             Confirmation::Confirmed(proof) => {
                 let mut finding = finding(bench, seen, short, *original, &proof);
                 // Two places of one operation may say the same.
-                let same = found.findings.iter().filter(|other| other.id.starts_with(&finding.id)).count();
+                let same = proven.iter().filter(|(_, other, ..)| other.id.starts_with(&finding.id)).count();
                 if same > 0 {
                     finding.id = format!("{}-{}", finding.id, same + 1);
                 }
@@ -137,11 +140,7 @@ pub fn settle(
                     *found.dismissed.entry(key).or_default() += 1;
                     continue;
                 }
-                if found.findings.len() < plan.max_findings {
-                    found.tests.push(proof.source.clone());
-                    found.findings.push(finding);
-                    found.sequences.push(short.clone());
-                }
+                proven.push((seen.failure.tier, finding, proof.source.clone(), short.clone()));
                 continue;
             }
             Confirmation::DoesNotCompile(words) => {
@@ -154,7 +153,34 @@ pub fn settle(
         };
         *found.dismissed.entry((reason, operation)).or_default() += 1;
     }
+    take_turns(&mut proven, plan.max_findings, |(tier, finding, ..)| (*tier, finding.class.clone()));
+    for (_, finding, test, sequence) in proven {
+        found.findings.push(finding);
+        found.tests.push(test);
+        found.sequences.push(sequence);
+    }
     Ok(found)
+}
+
+/// Leaves so many at most, of each tier and class in turn: fifty overflows are not to hide the only broken law. The order of what is left
+/// stays as it is.
+fn take_turns<T>(all: &mut Vec<T>, most: usize, kind: impl Fn(&T) -> (Tier, String)) {
+    let mut turns: BTreeMap<(Tier, String), usize> = BTreeMap::new();
+    let mut ranked: Vec<(Tier, usize, usize)> = Vec::new();
+    for (index, one) in all.iter().enumerate() {
+        let kind = kind(one);
+        let tier = kind.0;
+        let turn = turns.entry(kind).or_default();
+        ranked.push((tier, *turn, index));
+        *turn += 1;
+    }
+    ranked.sort_unstable();
+    let kept: HashSet<usize> = ranked.into_iter().take(most).map(|(.., index)| index).collect();
+    let mut index = 0;
+    all.retain(|_| {
+        index += 1;
+        kept.contains(&(index - 1))
+    });
 }
 
 /// Shortens all failures, several at a time; in the order in which they came.
@@ -378,4 +404,22 @@ fn finding_id(class: &str, operation: &str, file: &str, message: &str) -> String
         }
     }
     format!("{:08x}", (hash >> 32) ^ (hash & 0xffff_ffff))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_only_one_of_its_class_is_kept() {
+        let kind = |class: &&str| {
+            let tier = if class.starts_with('u') { Tier::UndocumentedPanic } else { Tier::Bug };
+            (tier, (*class).to_owned())
+        };
+        let mut all = vec!["panic", "panic", "panic", "ub", "law"];
+        take_turns(&mut all, 3, kind);
+        assert_eq!(all, ["panic", "panic", "law"]);
+        take_turns(&mut all, 3, kind);
+        assert_eq!(all.len(), 3);
+    }
 }
