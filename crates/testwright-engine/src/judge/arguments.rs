@@ -1,5 +1,7 @@
 //! What the arguments of a step are made of: numbers, places in something, values of the library.
 
+use std::collections::HashSet;
+
 use testwright_model::operation::{Operation, Operations};
 use testwright_model::sequence::{Sequence, Step};
 use testwright_model::{GenericArg, Literal, Prim, Ty};
@@ -65,38 +67,51 @@ pub(super) fn is_index_type(ty: &Ty) -> bool {
     }
 }
 
-/// Whether an index that the step works with was made up, or comes from another thing than the step works on: one graph's
-/// index means nothing to another.
+/// Whether an index that the step works with was made up, or was given to a call together with another thing than it comes from: one
+/// graph's index means nothing to another.
 pub(super) fn has_foreign_index(operations: &Operations, sequence: &Sequence, step: usize) -> bool {
-    let ty_of = |index: usize| match &sequence.steps[index] {
-        Step::Call { op, .. } => Some(operations.ty(operations.get(*op).result)),
-        _ => None,
-    };
-    // What the step works on, as far as that does not go through an index.
-    let (mut open, mut indices) = (vec![step], Vec::new());
-    let mut reached = std::collections::HashSet::new();
-    while let Some(index) = open.pop() {
-        if index != step && ty_of(index).is_some_and(is_index_type) {
-            indices.push(index);
-        } else if reached.insert(index) {
-            open.extend(sequence.steps[index].uses().iter().map(|value| value.0 as usize));
-            open.extend(changed_between(sequence, index, step));
-        }
-    }
-    indices.into_iter().any(|index| {
+    let (reached, indices) = worked_on(operations, sequence, step);
+    indices.into_iter().any(|(user, index)| {
         let Step::Call { op, args } = &sequence.steps[index] else { return false };
         let name = operations.get(*op).path.rsplit("::").next().unwrap_or("");
         let invented = ["new", "from", "end", "max", "min", "default", "null"]
             .iter()
             .any(|start| name.starts_with(start));
-        invented || !args.iter().any(|arg| reached.contains(&(arg.value.0 as usize)))
+        let comes_from =
+            |known: &HashSet<usize>| args.iter().any(|arg| known.contains(&(arg.value.0 as usize)));
+        invented
+            || !comes_from(&reached)
+            || user != step && !comes_from(&worked_on(operations, sequence, user).0)
     })
+}
+
+/// What a step works on, as far as that does not go through an index; and the indices, each with the call that it is given to.
+fn worked_on(
+    operations: &Operations,
+    sequence: &Sequence,
+    step: usize,
+) -> (HashSet<usize>, Vec<(usize, usize)>) {
+    let is_index = |index: usize| match &sequence.steps[index] {
+        Step::Call { op, .. } => is_index_type(operations.ty(operations.get(*op).result)),
+        _ => false,
+    };
+    let (mut open, mut indices) = (vec![(step, step)], Vec::new());
+    let mut reached = HashSet::new();
+    while let Some((user, index)) = open.pop() {
+        if index != step && is_index(index) {
+            indices.push((user, index));
+        } else if reached.insert(index) {
+            open.extend(sequence.steps[index].uses().iter().map(|value| (index, value.0 as usize)));
+            open.extend(changed_between(sequence, index, step).into_iter().map(|change| (index, change)));
+        }
+    }
+    (reached, indices)
 }
 
 /// Whether something of the subject's own is among what the step's arguments are made of: its code may run in the call.
 pub(super) fn is_of_subject(operations: &Operations, sequence: &Sequence, step: usize) -> bool {
     let mut open: Vec<usize> = sequence.steps[step].uses().iter().map(|value| value.0 as usize).collect();
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     while let Some(index) = open.pop() {
         if !seen.insert(index) {
             continue;
@@ -144,7 +159,7 @@ pub(super) fn asks_for_much(sequence: &Sequence, step: usize, absurd: i128) -> b
 /// The step, what made its arguments, what changed them before it, and what these were made of.
 fn history(sequence: &Sequence, step: usize) -> std::collections::HashSet<usize> {
     let mut open = vec![step];
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     while let Some(index) = open.pop() {
         if seen.insert(index) {
             open.extend(sequence.steps[index].uses().iter().map(|value| value.0 as usize));
@@ -166,7 +181,7 @@ fn changed_between(sequence: &Sequence, value: usize, end: usize) -> impl Iterat
 /// Whether a number that the step's arguments are made of is such a one.
 pub(super) fn any_literal(sequence: &Sequence, step: usize, is_it: impl Fn(i128) -> bool) -> bool {
     let mut open = vec![step];
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     while let Some(index) = open.pop() {
         if !seen.insert(index) {
             continue;
@@ -258,6 +273,10 @@ mod tests {
         assert!(foreign(&[call(3, &[1, 2])]));
         assert!(foreign(&[call(2, &[]), call(3, &[0, 3])]));
         assert!(foreign(&[call(3, &[1, 2]), call(3, &[3, 2])]), "of what it was made from");
+        assert!(
+            foreign(&[call(3, &[1, 2]), call(3, &[3, 0])]),
+            "given to the second graph's walker, which walks the first"
+        );
         // An index that another call has put into what the step works on.
         let moved = |how| Step::Call {
             op: OpId(3),
