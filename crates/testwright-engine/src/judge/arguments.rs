@@ -102,7 +102,7 @@ fn worked_on(
             indices.push((user, index));
         } else if reached.insert(index) {
             open.extend(sequence.steps[index].uses().iter().map(|value| (index, value.0 as usize)));
-            open.extend(changed_between(sequence, index, step).into_iter().map(|change| (index, change)));
+            open.extend(changed_between(sequence, index, step).map(|change| (index, change)));
         }
     }
     (reached, indices)
@@ -157,7 +157,7 @@ pub(super) fn asks_for_much(sequence: &Sequence, step: usize, absurd: i128) -> b
 }
 
 /// The step, what made its arguments, what changed them before it, and what these were made of.
-fn history(sequence: &Sequence, step: usize) -> std::collections::HashSet<usize> {
+fn history(sequence: &Sequence, step: usize) -> HashSet<usize> {
     let mut open = vec![step];
     let mut seen = HashSet::new();
     while let Some(index) = open.pop() {
