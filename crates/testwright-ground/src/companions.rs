@@ -58,25 +58,28 @@ impl<'a> Grounder<'_, '_, '_, 'a> {
 
     /// Whether the type has a method whose signature begins like this.
     pub(crate) fn has_method(&self, signature: &str, ty: &Ty) -> bool {
-        self.own_methods(ty).iter().any(|method| method.text().starts_with(signature))
+        let wanted = |name: &str| signature.split('(').next() == Some(name);
+        self.own_methods(ty, &wanted).iter().any(|method| method.text().starts_with(signature))
     }
 
     /// Whether there may be no room for another item.
     pub(crate) fn is_bounded(&self, ty: &Ty) -> bool {
-        let methods = self.own_methods(ty);
-        let has = |name: &str| methods.iter().any(|method| method.function.name == name);
+        let has = |wanted: &str| !self.own_methods(ty, &|name| name == wanted).is_empty();
         BOUNDS.into_iter().any(has) || has("capacity") && !has("reserve")
     }
 
-    /// The type's inherent methods that anyone may call and that have no parameters of their own.
-    fn own_methods(&self, ty: &Ty) -> Vec<Method<'a>> {
+    /// The type's inherent methods with a wanted name that anyone may call and that have no parameters of their own.
+    fn own_methods(&self, ty: &Ty, wanted: &dyn Fn(&str) -> bool) -> Vec<Method<'a>> {
         let solver = self.chooser.solver;
         let mut all = Vec::new();
-        for def in self.world.impls_for(ty).filter(|def| def.trait_.is_none()) {
-            let Some(bindings) = self.fits(def, ty).filter(|_| self.world.is_subject_impl(def)) else {
+        for def in self.world.impls_for(ty) {
+            let own = def.trait_.is_none() && self.world.is_subject_impl(def);
+            let functions: Vec<&Function> =
+                def.methods.iter().filter(|function| own && wanted(&function.name)).collect();
+            let Some(bindings) = (!functions.is_empty()).then(|| self.fits(def, ty)).flatten() else {
                 continue;
             };
-            for function in &def.methods {
+            for function in functions {
                 let is_open = function
                     .generics
                     .params
@@ -185,7 +188,7 @@ impl<'a> Grounder<'_, '_, '_, 'a> {
         if apart || SHARING.iter().any(|word| text.contains(word)) {
             return Vec::new();
         }
-        let methods = self.own_methods(ty);
+        let methods = self.own_methods(ty, &|name| ADDING.contains(&name) || TAKING.contains(&name));
         let first = |names: &[&str]| {
             let named = |name: &&str| methods.iter().find(|method| method.function.name == **name);
             names.iter().filter_map(named).find(|method| {
@@ -205,7 +208,7 @@ impl<'a> Grounder<'_, '_, '_, 'a> {
 
     /// Methods that come as `checked_x` and with the other prefix, with the same parameters.
     fn family(&self, prefix: &str, ty: &Ty) -> Vec<Companion> {
-        let methods = self.own_methods(ty);
+        let methods = self.own_methods(ty, &|name| name.starts_with("checked_") || name.starts_with(prefix));
         let mut all = Vec::new();
         for checked in &methods {
             let Some(name) = checked.function.name.strip_prefix("checked_") else { continue };
@@ -242,7 +245,7 @@ impl<'a> Grounder<'_, '_, '_, 'a> {
 
     /// `insert(&mut self, X) -> bool` with `contains(&self, X)` or `contains(&self, &X)`.
     fn insertion(&self, ty: &Ty) -> Option<Companion> {
-        let methods = self.own_methods(ty);
+        let methods = self.own_methods(ty, &|name| matches!(name, "insert" | "contains"));
         let named = |name: &str, receiver: &str| {
             methods.iter().find(|method| {
                 method.function.name == name

@@ -48,9 +48,9 @@ impl Grounder<'_, '_, '_, '_> {
             law.written.is_empty() || law.written.iter().any(|path| self.is_written(path, law.overrides, ty));
         by_hand
             && (!law.sealed || self.is_sealed(ty))
+            && law.needs.iter().all(|path| self.implements(path, ty))
             && (!law.unbounded || !self.is_bounded(ty))
             && law.methods.iter().all(|signature| self.has_method(signature, ty))
-            && law.needs.iter().all(|path| self.implements(path, ty))
     }
 
     fn implements(&self, path: &str, ty: &Ty) -> bool {
