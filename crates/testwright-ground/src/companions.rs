@@ -146,7 +146,8 @@ impl<'a> Grounder<'_, '_, '_, 'a> {
             let back = other.back.iter().all(|path| self.can(&with, path, std::slice::from_ref(ty)));
             let able = other.needs.iter().all(|path| self.can(&with, path, &[]));
             let collected = !other.collected || self.arguments(FROM_ITERATOR, ty).contains(&with);
-            if back && able && collected && with != *ty && !all.contains(&with) {
+            let plain = !other.plain || is_plain(&with);
+            if back && able && collected && plain && with != *ty && !all.contains(&with) {
                 all.push(with);
             }
         }
@@ -319,6 +320,11 @@ fn without_references(ty: &Ty) -> Ty {
         }
     }
     Bare.ty(ty)
+}
+
+/// Whether all there is to a value is a number, a truth or a character.
+fn is_plain(ty: &Ty) -> bool {
+    ty.is_int() || matches!(ty, Ty::Prim(Prim::Bool | Prim::Char))
 }
 
 #[cfg(test)]

@@ -70,19 +70,37 @@ pub(super) fn is_index_type(ty: &Ty) -> bool {
 /// Whether an index that the step works with was made up, or was given to a call together with another thing than it comes from: one
 /// graph's index means nothing to another.
 pub(super) fn has_foreign_index(operations: &Operations, sequence: &Sequence, step: usize) -> bool {
-    let (reached, indices) = worked_on(operations, sequence, step);
-    indices.into_iter().any(|(user, index)| {
-        let Step::Call { op, args } = &sequence.steps[index] else { return false };
-        let name = operations.get(*op).path.rsplit("::").next().unwrap_or("");
-        let invented = ["new", "from", "end", "max", "min", "default", "null"]
-            .iter()
-            .any(|start| name.starts_with(start));
-        let comes_from =
-            |known: &HashSet<usize>| args.iter().any(|arg| known.contains(&(arg.value.0 as usize)));
-        invented
-            || !comes_from(&reached)
-            || user != step && !comes_from(&worked_on(operations, sequence, user).0)
-    })
+    let (_, indices) = worked_on(operations, sequence, step);
+    indices.into_iter().any(|given| is_foreign(operations, sequence, step, given))
+}
+
+/// The same of the calls before the step: what it works on itself may be an index.
+pub(super) fn has_made_up_index(operations: &Operations, sequence: &Sequence, step: usize) -> bool {
+    let (_, indices) = worked_on(operations, sequence, step);
+    indices.into_iter().any(|given| given.0 != step && is_foreign(operations, sequence, step, given))
+}
+
+/// Whether an index means nothing to the call that it is given to, or to the step that works with what came of that.
+fn is_foreign(
+    operations: &Operations,
+    sequence: &Sequence,
+    step: usize,
+    (user, index): (usize, usize),
+) -> bool {
+    let Step::Call { op, args } = &sequence.steps[index] else { return false };
+    let name = operations.get(*op).path.rsplit("::").next().unwrap_or("");
+    let invented =
+        ["new", "from", "end", "max", "min", "default", "null"].iter().any(|start| name.starts_with(start));
+    // Whoever gave the index is used again afterwards, and not only copied before.
+    let is_known = |to: usize| {
+        let (reached, _) = worked_on(operations, sequence, to);
+        args.iter().any(|giver| {
+            let again =
+                |later: &usize| *later > index && sequence.steps[*later].uses().contains(&giver.value);
+            reached.contains(&(giver.value.0 as usize)) && reached.iter().any(again)
+        })
+    };
+    invented || !is_known(step) || user != step && !is_known(user)
 }
 
 /// What a step works on, as far as that does not go through an index; and the indices, each with the call that it is given to.
@@ -276,6 +294,10 @@ mod tests {
         assert!(
             foreign(&[call(3, &[1, 2]), call(3, &[3, 0])]),
             "given to the second graph's walker, which walks the first"
+        );
+        assert!(
+            foreign(&[call(3, &[0, 2]), call(1, &[0]), call(3, &[3, 4])]),
+            "a copy does not know what came later"
         );
         // An index that another call has put into what the step works on.
         let moved = |how| Step::Call {

@@ -15,8 +15,8 @@ use testwright_model::operation::{Operation, Operations, Origin};
 use testwright_model::sequence::{Sequence, Step};
 
 use arguments::{
-    asks_for_much, borrows_itself, has_foreign_index, is_beyond_memory, is_made_up, is_of_subject,
-    takes_unknown_number,
+    asks_for_much, borrows_itself, has_foreign_index, has_made_up_index, is_beyond_memory, is_made_up,
+    is_of_subject, takes_unknown_number,
 };
 use contracts::{Breach, breach};
 pub use contracts::{FORBIDDEN, is_forbidden, is_said_to_be_forbidden};
@@ -134,6 +134,9 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
     let operation = operations.get(op);
     if let Some(law) = operation.law() {
         match class {
+            "panic" if has_made_up_index(operations, sequence, step) => {
+                return Verdict::Illegal("a law of what was given an index that it did not give");
+            }
             "panic" => return broken_law(law, operation, step, &message, &file),
             "hang" | "out-of-memory" => return Verdict::Illegal("a law that takes too much"),
             _ => {}

@@ -9,11 +9,11 @@ pub const LAWS: &[Law] = &[Law {
     needs: &["std::clone::Clone", "std::cmp::Eq"],
     // Of `Other(3)` and `Three` one is not made by the type itself.
     sealed: true,
-    // What a float has lost by rounding is not recovered.
+    // What a float has lost by rounding is not recovered; and a type with more to it, such as a time, may leave out what the other cannot hold.
     with: With::Other(Other {
         of: "std::convert::TryFrom",
         back: &["std::convert::From"],
-        needs: &["std::cmp::Eq"],
+        plain: true,
         ..Other::NONE
     }),
     takes: ONE,

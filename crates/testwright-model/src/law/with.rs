@@ -30,11 +30,13 @@ pub struct Other {
     pub needs: &'static [&'static str],
     /// The value of it that the law takes after those of the type.
     pub takes: Value,
+    /// It is an integer, `bool` or `char`.
+    pub plain: bool,
 }
 
 impl Other {
     pub(super) const NONE: Other =
-        Other { of: "", back: &[], collected: false, needs: &[], takes: Value::Nothing };
+        Other { of: "", back: &[], collected: false, needs: &[], takes: Value::Nothing, plain: false };
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
