@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use testwright_emit::report::{self, Report};
 use testwright_harness::Variant;
 use testwright_model::OpId;
+use testwright_model::sequence::Sequence;
 use testwright_store::{Store, Stored, Totals};
 
 use crate::EngineError;
@@ -210,17 +211,16 @@ impl Campaign<'_> {
 
     /// The regression suite, and what was executed; if that fails there is none, which a line says.
     fn suite(&self, learned: &mut Learned, binary: &Path, scratch: &Path, tell: Tell<'_>) -> Suite {
-        let corpus = std::mem::take(&mut learned.corpus);
-        let corpus = corpus
-            .into_iter()
-            .filter(|sequence| !calls(sequence).any(|op| learned.stateful.contains(&op)))
-            .collect();
+        let is_steady = |sequence: &Sequence| !calls(sequence).any(|op| learned.stateful.contains(&op));
+        let [corpus, others] = [&learned.corpus, &learned.others]
+            .map(|all| all.iter().filter(|sequence| is_steady(sequence)).cloned().collect());
         let material = Material {
             bench: self.bench,
             plan: &self.plan,
             binary,
             scratch,
             corpus,
+            others,
             panics: std::mem::take(&mut learned.documented).into_values().collect(),
         };
         material.suite(tell).unwrap_or_else(|error| {
@@ -489,6 +489,7 @@ fn merge(all: Vec<Learned>) -> Learned {
         }
         merged.by_length.join(&learned.by_length);
         merged.corpus.extend(learned.corpus);
+        merged.others.extend(learned.others);
         merged.replayed.sequences += learned.replayed.sequences;
         merged.replayed.illegal += learned.replayed.illegal;
         merged.replayed.cut_short |= learned.replayed.cut_short;

@@ -67,6 +67,9 @@ pub struct Learned {
     pub stateful: HashSet<OpId>,
     /// Sequences that reached something first, in order.
     pub corpus: Vec<Sequence>,
+    /// Others that ran to their end, with values of all types and sizes: they may execute lines that the build which searched has no
+    /// counters for.
+    pub others: Vec<Sequence>,
     pub choice: Choice,
     /// By operation: the shortest sequence that raises a documented panic, and its message.
     pub documented: BTreeMap<String, (Sequence, String)>,
@@ -169,6 +172,9 @@ const TRIES: u32 = 6;
 const VARIANTS: f64 = 0.5;
 /// Sequences before the first law is checked: what a plain call reaches is to be reached by one.
 const UNJUDGED: u64 = 2000;
+
+/// Sequences beside those that reached something, which are looked at in the end, by all jobs together.
+const OTHERS: usize = 1500;
 
 /// Why a batch is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -339,6 +345,10 @@ impl<'a> Search<'a> {
             }
         }
         self.save_all();
+        let others = self.pool.spread(OTHERS / self.plan.jobs.max(1));
+        let decoded =
+            others.iter().map(|entry| direct::decode(&self.bench.operations, &self.bank, &entry.words));
+        self.learned.others = decoded.collect();
         self.learned.distinct = self.pool.distinct();
         self.learned.pool = self.pool.len();
         self.note_edges();

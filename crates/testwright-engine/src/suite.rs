@@ -70,6 +70,8 @@ pub struct Material<'a> {
     pub scratch: &'a Path,
     /// Sequences that reached something first.
     pub corpus: Vec<Sequence>,
+    /// Some that need not have; see [`Learned::others`](crate::search::Learned::others).
+    pub others: Vec<Sequence>,
     /// Documented panics that were seen: sequence and message.
     pub panics: Vec<(Sequence, String)>,
 }
@@ -91,12 +93,17 @@ impl Material<'_> {
             sums: vec![0; map.counters()],
         };
         let operations = &self.bench.operations;
-        let mut corpus: Vec<Sequence> =
-            self.corpus.iter().map(|sequence| minimise::without_laws(operations, sequence)).collect();
-        corpus.retain(|sequence| calls(sequence).next().is_some());
-        corpus.sort_by_key(|sequence| (sequence.len(), calls(sequence).map(|op| op.0).collect::<Vec<_>>()));
-        corpus.dedup();
+        let in_order = |sequences: &[Sequence]| {
+            let mut all: Vec<Sequence> =
+                sequences.iter().map(|sequence| minimise::without_laws(operations, sequence)).collect();
+            all.retain(|sequence| calls(sequence).next().is_some());
+            all.sort_by_key(|sequence| (sequence.len(), calls(sequence).map(|op| op.0).collect::<Vec<_>>()));
+            all.dedup();
+            all
+        };
+        let mut corpus = in_order(&self.corpus);
         corpus.truncate(CORPUS);
+        corpus.extend(in_order(&self.others));
         let reached = lab.reached(&corpus)?;
         let cover = map.cover(&lab.sums, &package);
         let mut suite = Suite { cover: Some(cover), ..Suite::default() };

@@ -236,6 +236,17 @@ impl Pool {
         found.into_iter().map(|(_, entry, values)| (entry, values)).collect()
     }
 
+    /// Sequences of all types and sizes, at most so many: the newest of each.
+    pub fn spread(&self, most: usize) -> Vec<&Entry> {
+        let classes = self.by_type.iter().flatten();
+        let mut all: Vec<(usize, &Entry)> =
+            classes.flat_map(|offers| offers.iter().rev().map(|offer| &offer.entry).enumerate()).collect();
+        all.sort_by_key(|(rank, _)| *rank);
+        let mut known: HashSet<*const u16> = HashSet::new();
+        let entries = all.into_iter().map(|(_, entry)| entry);
+        entries.filter(|entry| known.insert(entry.words.as_ptr())).take(most).collect()
+    }
+
     /// The offer that a proposal took, if it is still there.
     pub fn get(&self, used: &Used) -> Option<&Offer> {
         let offers = &self.by_type[used.ty.0 as usize][size::class(used.fingerprint)];
