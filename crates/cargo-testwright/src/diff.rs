@@ -1,6 +1,7 @@
 //! `diff`: what one version of a crate does and another does not.
 //!
-//! A campaign on each version writes its regression tests; those of the one are run with the other.
+//! A campaign on each version writes its regression tests; those of the one are run with the other. So are the tests of its findings: what
+//! fails with the one and passes with the other has changed too.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -10,7 +11,7 @@ use std::sync::atomic::Ordering;
 
 use serde::Serialize;
 use testwright_engine::campaign::{Limit, Plan, Progress, Sanitizer, Strategy};
-use testwright_engine::diff::differences;
+use testwright_engine::diff::{Changed, differences, mended};
 use testwright_engine::suite::Single;
 use testwright_engine::{Workbench, prepare};
 use testwright_harness::Places;
@@ -94,13 +95,18 @@ struct Side {
     version: Version,
     bench: Workbench,
     tests: Vec<Single>,
+    /// Tests of its findings, each with what it does.
+    failing: Vec<(Single, String)>,
 }
+
+/// Findings of a version whose tests are run with the other, at most.
+const FAILING: usize = 30;
 
 impl Side {
     fn new(bench: Workbench) -> Self {
         let subject = &bench.subject;
         let version = Version { package: subject.package.clone(), version: subject.version.clone() };
-        Side { version, bench, tests: Vec::new() }
+        Side { version, bench, tests: Vec::new(), failing: Vec::new() }
     }
 
     fn name(&self) -> String {
@@ -117,8 +123,7 @@ impl Side {
             limit: flags.executions.map_or(Limit::Time(flags.budget / 2), Limit::Executions),
             seed: flags.seed,
             jobs: flags.jobs.map_or_else(generate::cores, usize::from),
-            // The other version may fail in the same way; what this one does well is compared.
-            max_findings: 1,
+            max_findings: FAILING,
             sanitizer: Sanitizer::Never,
             strategy: Strategy::Directed,
             until_plateau: false,
@@ -130,7 +135,17 @@ impl Side {
             tool: TOOL.to_owned(),
             deny_undocumented: false,
         };
-        self.tests = generate::search(&mut self.bench, plan, progress, human)?.singles;
+        let outcome = generate::search(&mut self.bench, plan, progress, human)?;
+        self.tests = outcome.singles;
+        // Those that a plain build shows.
+        let shown = outcome.report.findings.into_iter().filter(|finding| {
+            finding.confirm.overflow_checks
+                && finding.confirm.debug_assertions
+                && finding.confirm.sanitizer == "none"
+        });
+        self.failing = shown
+            .map(|finding| (Single { name: finding.test.name, text: finding.test.source }, finding.message))
+            .collect();
         Ok(())
     }
 
@@ -160,26 +175,28 @@ fn compare([old, new]: &[Side; 2], flags: &DiffFlags, tell: &dyn Fn(&str)) -> an
     for (one, other) in [(old, new), (new, old)] {
         tell(&format!("running {} tests of {} with {}", one.tests.len(), one.name(), other.name()));
         let (ours, theirs) = (&one.bench.subject.lib, &other.bench.subject.lib);
-        let tests: Vec<Single> = one
-            .tests
-            .iter()
-            .map(|test| Single {
-                name: test.name.clone(),
-                text: test.text.replace(&format!("{ours}::"), &format!("{theirs}::")),
-            })
-            .collect();
+        let for_other = |test: &Single| Single {
+            name: test.name.clone(),
+            text: test.text.replace(&format!("{ours}::"), &format!("{theirs}::")),
+        };
+        let tests: Vec<Single> = one.tests.iter().map(for_other).collect();
+        let failing: Vec<(Single, String)> =
+            one.failing.iter().map(|(test, message)| (for_other(test), message.clone())).collect();
         let bench = &other.bench;
         let scratch = bench.places.work.join("scratch-diff");
         let found = differences(&bench.subject, &one.bench.foreign, &bench.places, &tests, &scratch)?;
+        let mended = mended(&bench.subject, &one.bench.foreign, &bench.places, &failing, &scratch)?;
         comparison.same += found.same;
-        for changed in found.changed {
-            comparison.changed.push(ChangedTest {
+        let told = |passes_with: String| {
+            move |changed: Changed| ChangedTest {
                 name: changed.name,
-                passes_with: one.name(),
+                passes_with: passes_with.clone(),
                 seen: changed.seen,
                 source: testwright_emit::tidy(&changed.source),
-            });
-        }
+            }
+        };
+        comparison.changed.extend(found.changed.into_iter().map(told(one.name())));
+        comparison.changed.extend(mended.into_iter().map(told(other.name())));
         if std::ptr::eq(one, old) {
             comparison.not_compiling = found.gone.into_iter().map(|gone| (gone.name, gone.words)).collect();
         }

@@ -35,6 +35,9 @@ fn a_changed_behaviour_is_told_by_a_test() {
     let changed = told["changed"].as_array().expect("a list");
     let refuses = |test: &serde_json::Value| test["source"].as_str().expect("a text").contains("Full");
     assert!(changed.iter().any(refuses), "{told:#}");
+    let mended =
+        |test: &serde_json::Value| test["name"].as_str().expect("a text").contains("goes_out_of_bounds");
+    assert!(changed.iter().any(mended), "{told:#}");
     assert_eq!(told["gone"][0], "BoundedStack::is_full");
     assert_eq!(told["new"][0], "BoundedStack::is_crowded");
 

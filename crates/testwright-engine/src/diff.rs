@@ -1,7 +1,8 @@
-//! What one version of a library does and another does not: the regression tests of the one, run with the other.
+//! What one version of a library does and another does not: the tests of the one, run with the other.
 //!
-//! Receives tests that passed with the first version under every build; hands back those that do not compile with the second,
-//! and those that fail with it, each seen to fail by itself twice.
+//! Receives regression tests that passed with the first version under every build; hands back those that do not compile with the second,
+//! and those that fail with it, each seen to fail by itself twice. And findings' tests, which failed with the first; hands back those that
+//! pass with the second.
 
 use std::path::Path;
 
@@ -79,6 +80,33 @@ pub fn differences(
         }
     }
     found.same = open.len() - found.changed.len();
+    Ok(found)
+}
+
+/// Of tests that fail with one version, each with what that does, those that pass with another, twice.
+pub fn mended(
+    other: &Subject,
+    foreign: &[String],
+    places: &Places,
+    tests: &[(Single, String)],
+    scratch: &Path,
+) -> Result<Vec<Changed>, EngineError> {
+    let mut found = Vec::new();
+    if tests.is_empty() {
+        return Ok(found);
+    }
+    let bench = TestBench::open(other, foreign, "2021", places)?;
+    let source =
+        |(test, _): &(Single, String)| TestSource { name: test.name.clone(), text: test.text.clone() };
+    let sources: Vec<TestSource> = tests.iter().map(source).collect();
+    for ((test, message), built) in tests.iter().zip(bench.compile(&sources, Confirm::debug())?) {
+        let Ok(executable) = built else { continue };
+        let runs = [run_test(&executable, TIMEOUT, scratch)?, run_test(&executable, TIMEOUT, scratch)?];
+        if runs.iter().all(|run| run.exit == PASSED) {
+            let Single { name, text } = test.clone();
+            found.push(Changed { name, source: text, seen: first_line(message) });
+        }
+    }
     Ok(found)
 }
 
