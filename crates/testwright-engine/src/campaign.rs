@@ -253,7 +253,7 @@ impl Campaign<'_> {
             let totals = move || self.totals(past, searching.elapsed().as_secs_f64());
             let writer = store.map(|store| scope.spawn(move || write_all(store, &receiver, totals)));
             let harness = &self.bench.harness;
-            if matches!(self.plan.limit, Limit::Time(_)) {
+            if self.plan.is_timed() {
                 scope.spawn(move || {
                     for stage in stages[1..].iter().chain(tracing) {
                         if let Ok(built) = harness.build(&stage.variant) {

@@ -75,7 +75,7 @@ pub fn settle(
     let began = Instant::now();
     let shortening = shorten_all(bench, plan, failures, scratch)?;
     // With a number of executions, the same must come out every time.
-    if matches!(plan.limit, Limit::Time(_)) {
+    if plan.is_timed() {
         found.shorten_s = began.elapsed().as_secs_f64();
     }
     for (mut seen, short) in shortening {
@@ -124,7 +124,7 @@ pub fn settle(
     if !before && stopping() {
         confirmations = confirmer.confirm_all(&bench.operations, &candidates);
     }
-    let mut proven: Vec<(Tier, report::Finding, String, Sequence)> = Vec::new();
+    let mut proven: Vec<Proven> = Vec::new();
     for ((seen, short, original, _), confirmation) in shortened.iter().zip(confirmations?) {
         let operation = seen.failure.operation.clone();
         let reason = match confirmation {
@@ -153,13 +153,27 @@ pub fn settle(
         };
         *found.dismissed.entry((reason, operation)).or_default() += 1;
     }
-    take_turns(&mut proven, plan.max_findings, |(tier, finding, ..)| (*tier, finding.class.clone()));
-    for (_, finding, test, sequence) in proven {
-        found.findings.push(finding);
-        found.tests.push(test);
-        found.sequences.push(sequence);
-    }
+    found.keep(proven, plan.max_findings, tell);
     Ok(found)
+}
+
+/// A finding of a tier, its test, and its sequence.
+type Proven = (Tier, report::Finding, String, Sequence);
+
+impl Found {
+    /// Takes over findings, so many at most; how many more there were is told.
+    fn keep(&mut self, mut proven: Vec<Proven>, most: usize, tell: Tell<'_>) {
+        let all = proven.len();
+        take_turns(&mut proven, most, |(tier, finding, ..)| (*tier, finding.class.clone()));
+        if all > most {
+            tell(&format!("{} more findings were confirmed than --max-findings lets through", all - most));
+        }
+        for (_, finding, test, sequence) in proven {
+            self.findings.push(finding);
+            self.tests.push(test);
+            self.sequences.push(sequence);
+        }
+    }
 }
 
 /// Leaves so many at most, of each tier and class in turn: fifty overflows are not to hide the only broken law. The order of what is left

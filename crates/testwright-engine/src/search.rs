@@ -307,7 +307,7 @@ impl<'a> Search<'a> {
     /// Batches until the budget is spent or someone says stop. The worker has two of them, and while it is busy the next is proposed
     /// and the one before is learnt from.
     pub fn run(mut self) -> Result<Learned, EngineError> {
-        let timed = matches!(self.plan.limit, Limit::Time(_));
+        let timed = self.plan.is_timed();
         let mut room = if timed { FIRST_BATCH } else { BATCH };
         let mut under_way: VecDeque<Sent> = VecDeque::new();
         self.replay()?;

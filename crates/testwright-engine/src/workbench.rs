@@ -146,7 +146,10 @@ pub fn prepare_with(
     }
     contract::enter(&mut grounded, &api, &contracts)?;
     if past_panics {
-        grounded.catch_panics(budget);
+        let left_out = grounded.catch_panics(budget);
+        if left_out > 0 {
+            tell(&format!("no room for {left_out} calls with a caught panic; --operations gives more"));
+        }
     }
     let mut source = source(&grounded, &api);
     let told_apart = novelty::apply(&novelty, &grounded.operations, &mut source)?;

@@ -7,15 +7,18 @@ use testwright_model::{OpId, Ty};
 use crate::Grounded;
 
 impl Grounded<'_> {
-    /// Adds one for each call of the subject that takes something by `&mut`, as long as there is room for so many operations in all.
-    pub fn catch_panics(&mut self, room: usize) {
+    /// Adds one for each call of the subject that takes something by `&mut`, as long as there is room for so many operations in all; how many
+    /// found none.
+    pub fn catch_panics(&mut self, room: usize) -> usize {
         let unit = self.operations.type_id(&Ty::unit());
+        let mut left_out = 0;
         for id in self.operations.ids() {
-            if self.operations.operations.len() >= room {
-                break;
-            }
             let operation = self.operations.get(id);
             if !operation.is_subject() || !operation.params.iter().any(|param| param.take == Take::Mut) {
+                continue;
+            }
+            if self.operations.operations.len() >= room {
+                left_out += 1;
                 continue;
             }
             let returns = operation.result != unit;
@@ -43,6 +46,7 @@ impl Grounded<'_> {
             signature.result = Ty::unit();
             self.enter(id, added, signature);
         }
+        left_out
     }
 
     fn enter(&mut self, of: OpId, added: testwright_model::Operation, signature: crate::Signature) {

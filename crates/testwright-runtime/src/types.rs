@@ -111,12 +111,16 @@ macro_rules! type_entry {
     }};
     // By the `Debug` text, whether or not there is a `Hash`.
     ($type:ty, representation) => {{
+        const fn shown<T: ::core::fmt::Debug>() {}
+        const _: () = shown::<$type>();
         #[allow(unused_imports)]
         use $crate::types::{either, Lacks as _, Probe};
         $crate::type_entry!($type, as either(<Probe<$type>>::DEBUG_HASH, <Probe<$type>>::HASH))
     }};
     // By `==`.
     ($type:ty, equality) => {{
+        const fn compared<T: Clone + PartialEq + ::core::fmt::Debug>() {}
+        const _: () = compared::<$type>();
         unsafe fn fingerprint(value: *const u8) -> u64 {
             #[allow(unused_imports)]
             use $crate::types::{either, Lacks as _, Probe};

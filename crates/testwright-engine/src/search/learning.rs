@@ -96,8 +96,7 @@ impl Search<'_> {
 
     /// Time counts only under a time budget: with a number of executions, the same must come out every time.
     fn is_slow(&self, proposal: &Proposal, execution: &Execution) -> bool {
-        matches!(self.plan.limit, Limit::Time(_))
-            && execution.ticks > QUICK.max(SLOW * self.expected(proposal))
+        self.plan.is_timed() && execution.ticks > QUICK.max(SLOW * self.expected(proposal))
     }
 
     /// Offers the values that are new.

@@ -6,7 +6,6 @@ use testwright_wire::record::want;
 
 use super::{COMPARED, COMPARED_UNTIMED, Search, calls};
 use crate::EngineError;
-use crate::campaign::Limit;
 use crate::direct::draft::Proposal;
 
 /// Sequences of a batch that are looked at closely, and the most calls that they have.
@@ -54,7 +53,7 @@ impl Search<'_> {
         // Each runs twice in the old process: the second run sees what the first left behind, whatever died in between.
         let (mut twice, mut once) = (Batch::new(want::RESULTS), Batch::new(want::RESULTS));
         let mut chosen = Vec::new();
-        let timed = matches!(self.plan.limit, Limit::Time(_));
+        let timed = self.plan.is_timed();
         let most = if timed { COMPARED } else { COMPARED_UNTIMED };
         for proposal in proposals.iter().rev() {
             if chosen.len() == most {
