@@ -176,7 +176,7 @@ impl Campaign<'_> {
             }
             stages.push(stage);
         }
-        let tracing = self.traces().then(|| Stage::pending(Variant::traced(), 0.0));
+        let tracing = self.traces().then_some(quick.as_path());
         let build_s = start.elapsed().as_secs_f64();
         tell(&format!("worker ready after {build_s:.1} s; searching"));
         // The first worker tells about the types; workers of the jobs are started by their own threads.
@@ -185,7 +185,7 @@ impl Campaign<'_> {
         self.progress.sequences.store(past.totals.executions, Ordering::Relaxed);
         self.progress.calls.store(past.totals.calls, Ordering::Relaxed);
         let searching = Instant::now();
-        let learned = self.search(&stages, tracing.as_ref(), &scratch, searching, &past, store, tell);
+        let learned = self.search(&stages, tracing, &scratch, searching, &past, store, tell);
         self.bench.harness.want_builds(true);
         let (learned, store) = learned?;
         let searched = searching.elapsed().as_secs_f64();
@@ -198,12 +198,8 @@ impl Campaign<'_> {
             let whole = ending.whole && !self.progress.stop.load(Ordering::Relaxed);
             crate::past::finish(store, &testwright_store::Ending { whole, ..ending }, tell);
         }
-        if tracing.is_some() {
-            match (&learned.branches.trouble, learned.branches.places.is_empty()) {
-                (Some(trouble), _) => tell(&format!("looking at branches ended early: {trouble}")),
-                (None, true) => tell("branches were not looked at: the build for it was not ready in time"),
-                _ => {}
-            }
+        if let Some(trouble) = &learned.branches.trouble {
+            tell(&format!("looking at branches ended early: {trouble}"));
         }
         let suite = self.suite(&mut learned, &quick, &scratch, tell);
         Ok(self.outcome(learned, found, suite, &past, start, searched, build_s))
@@ -229,7 +225,7 @@ impl Campaign<'_> {
         })
     }
 
-    /// Whether there is time for branch-directed generation, which needs a build of its own.
+    /// Whether there is time for branch-directed generation.
     fn traces(&self) -> bool {
         // Not where executions are counted: what is compared differs from run to run, addresses for one, and so would the tests.
         matches!(self.plan.limit, Limit::Time(limit) if limit >= TRACED)
@@ -241,7 +237,7 @@ impl Campaign<'_> {
     fn search(
         &self,
         stages: &[Stage],
-        tracing: Option<&Stage>,
+        tracing: Option<&Path>,
         scratch: &Path,
         searching: Instant,
         past: &Stored,
@@ -255,7 +251,7 @@ impl Campaign<'_> {
             let harness = &self.bench.harness;
             if self.plan.is_timed() {
                 scope.spawn(move || {
-                    for stage in stages[1..].iter().chain(tracing) {
+                    for stage in &stages[1..] {
                         if let Ok(built) = harness.build(&stage.variant) {
                             stage.set(built.binary);
                         }

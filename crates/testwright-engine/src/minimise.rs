@@ -101,7 +101,8 @@ pub fn simplify(
     best
 }
 
-fn type_of(operations: &Operations, step: &Step) -> Option<TypeId> {
+/// The type of the value that a step makes.
+pub fn type_of(operations: &Operations, step: &Step) -> Option<TypeId> {
     match step {
         Step::Literal { ty, .. } => Some(*ty),
         Step::Call { op, .. } => Some(operations.get(*op).result),
@@ -139,7 +140,8 @@ fn without_detours(operations: &Operations, sequence: &Sequence) -> Vec<Sequence
     found
 }
 
-fn replace(step: &mut Step, old: usize, new: usize) {
+/// One value in the place of another, wherever the step names it.
+pub fn replace(step: &mut Step, old: usize, new: usize) {
     let swap = |value: &mut ValueId| {
         if value.0 as usize == old {
             value.0 = u32::try_from(new).unwrap_or(value.0);
@@ -308,7 +310,6 @@ fn shortest(
     candidates.into_iter().zip(verdicts).find(|(_, same)| *same).map(|(shorter, _)| shorter)
 }
 
-/// A sequence without some steps and all that depends on their values.
 /// The sequence without its checks of laws, which no other step needs.
 pub fn without_laws(operations: &Operations, sequence: &Sequence) -> Sequence {
     let is_law = |step: &Step| matches!(step, Step::Call { op, .. } if operations.get(*op).law().is_some());
@@ -320,7 +321,8 @@ pub fn without_laws(operations: &Operations, sequence: &Sequence) -> Sequence {
     without(operations, &sequence.steps, laws).unwrap_or_else(|| sequence.clone())
 }
 
-fn without(operations: &Operations, all: &[Step], mut gone: HashSet<usize>) -> Option<Sequence> {
+/// A sequence without some steps and all that depends on their values.
+pub fn without(operations: &Operations, all: &[Step], mut gone: HashSet<usize>) -> Option<Sequence> {
     let mut steps: Vec<Step> = Vec::new();
     let mut place: Vec<u32> = vec![u32::MAX; all.len()];
     for (i, step) in all.iter().enumerate() {

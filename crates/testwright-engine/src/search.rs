@@ -222,7 +222,7 @@ pub struct Search<'a> {
     /// Sequences one of which reached something first; to be found out when the worker is idle.
     suspects: Vec<Suspects>,
     /// The build for branch-directed generation, if there is to be one.
-    tracing: Option<&'a Stage>,
+    tracing: Option<&'a Path>,
     tracer: Option<Tracer<'a>>,
     /// Phases of it that are over.
     phases: usize,
@@ -241,7 +241,7 @@ impl<'a> Search<'a> {
         job: usize,
         scratch: &'a Path,
         stages: &'a [Stage],
-        tracing: Option<&'a Stage>,
+        tracing: Option<&'a Path>,
         start: Instant,
         past: &'a Stored,
         saver: Option<Saver>,

@@ -20,14 +20,13 @@ pub enum Coverage {
     Off,
     /// Edges alone, to search by.
     Edges,
-    /// Lines as well, to report them. It costs a third of the worker's speed, because what is counted for them is not inlined.
+    /// Lines and sides of branches as well, to report them, and what is compared, for whoever asks. It costs a third of the worker's
+    /// speed, because what is counted for them is not inlined.
     Lines,
-    /// Lines, and for each branch which sides were taken and what was compared before it. For some thousands of executions.
-    Branches,
 }
 
 impl Variant {
-    /// Compiles in the shortest time.
+    /// Compiles in the shortest time, and tells most: lines, branches, comparisons.
     pub fn quick() -> Variant {
         Variant {
             opt_level: 0,
@@ -41,11 +40,6 @@ impl Variant {
     /// Runs fast, with all checks.
     pub fn fast() -> Variant {
         Variant { opt_level: 1, coverage: Coverage::Edges, ..Variant::quick() }
-    }
-
-    /// Tells about branches and comparisons.
-    pub fn traced() -> Variant {
-        Variant { coverage: Coverage::Branches, ..Variant::quick() }
     }
 
     /// For memory errors that a panic would mask otherwise.
@@ -71,7 +65,6 @@ impl Variant {
             (self.debug_assertions, "debug"),
             (self.coverage == Coverage::Edges, "edges"),
             (self.coverage == Coverage::Lines, "lines"),
-            (self.coverage == Coverage::Branches, "branches"),
             (self.sanitizer, "asan"),
         ] {
             if on {

@@ -32,11 +32,14 @@ const EDGES: [&str; 3] = [
     "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
 ];
 
-/// Counters that map to lines. Names stay readable in the binary, where the tool looks functions up.
-const LINES: [&str; 2] = ["-Cinstrument-coverage", "-Cllvm-args=-enable-name-compression=false"];
-
-/// Both sides of each branch, and a call before each comparison.
-const BRANCHES: [&str; 2] = ["-Zcoverage-options=branch", "-Cllvm-args=-sanitizer-coverage-trace-compares"];
+/// Counters that map to lines and to both sides of each branch, and a call before each comparison. Names stay readable in the binary,
+/// where the tool looks functions up.
+const LINES: [&str; 4] = [
+    "-Cinstrument-coverage",
+    "-Cllvm-args=-enable-name-compression=false",
+    "-Zcoverage-options=branch",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+];
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Plan {
@@ -119,15 +122,12 @@ impl Plan {
                 if self.coverage != Coverage::Off {
                     args.extend(words(&EDGES));
                 }
-                if matches!(self.coverage, Coverage::Lines | Coverage::Branches) {
+                if self.coverage == Coverage::Lines {
                     args.extend(words(&LINES));
-                }
-                if self.coverage == Coverage::Branches {
-                    args.extend(words(&BRANCHES));
                     unstable = true;
                 }
             }
-            if self.coverage == Coverage::Branches {
+            if self.coverage == Coverage::Lines {
                 args.extend(words(&["--cfg", "testwright_traced"]));
             }
             if package == WORKER {
@@ -198,8 +198,7 @@ mod tests {
         };
         assert_eq!(counted(Coverage::Off), (false, false, false));
         assert_eq!(counted(Coverage::Edges), (true, false, false));
-        assert_eq!(counted(Coverage::Lines), (true, true, false));
-        assert_eq!(counted(Coverage::Branches), (true, true, true));
+        assert_eq!(counted(Coverage::Lines), (true, true, true));
     }
 
     #[test]

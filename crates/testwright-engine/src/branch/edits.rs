@@ -88,7 +88,8 @@ pub fn probe(operations: &Operations, sequence: &Sequence, step: usize, by: i128
     fits(moved, prim).then(|| vec![(step, Literal::Int(moved))])
 }
 
-fn number(operations: &Operations, sequence: &Sequence, step: usize) -> Option<(i128, Prim)> {
+/// The number that a step writes out, with its type, if it is one of at most 64 bits.
+pub fn number(operations: &Operations, sequence: &Sequence, step: usize) -> Option<(i128, Prim)> {
     match &sequence.steps[step] {
         Step::Literal { ty, value: Literal::Int(value) } => match operations.ty(*ty) {
             Ty::Prim(prim) if prim.bits() <= 64 => Some((*value, *prim)),
@@ -98,7 +99,7 @@ fn number(operations: &Operations, sequence: &Sequence, step: usize) -> Option<(
     }
 }
 
-fn fits(value: i128, prim: Prim) -> bool {
+pub fn fits(value: i128, prim: Prim) -> bool {
     let bits = prim.bits();
     let (low, high) = if prim.is_signed() {
         (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)

@@ -5,6 +5,7 @@
 //! what it tries itself, in a worker of its own, because only that build tells about branches and comparisons.
 
 mod edits;
+mod shapes;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::path::Path;
@@ -20,6 +21,7 @@ use testwright_wire::record::{Compare, want};
 
 use crate::{EngineError, Workbench, encode};
 use edits::{Edit, Trace};
+use shapes::shapes;
 
 /// Sequences in a batch: what they compare must have room in one answer.
 const BATCH: usize = 16;
@@ -304,7 +306,8 @@ impl<'a> Tracer<'a> {
             probes.entry(*step).or_default().push((by, moved.compares));
         }
         let edits = edits::edits(self.operations, sequence, &trace, &probes, rng);
-        let edited: Vec<Sequence> = edits.iter().map(|edit| edits::edited(sequence, edit)).collect();
+        let edited = edits.iter().map(|edit| edits::edited(sequence, edit));
+        let edited: Vec<Sequence> = edited.chain(shapes(self.operations, sequence, rng)).collect();
         let mut promising = Vec::new();
         for part in edited.chunks(BATCH) {
             let executions = self.run(part, want::COUNTS | want::COMPARES)?;

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use testwright_harness::Variant;
 use testwright_model::sequence::{Sequence, Step, ValueId};
 
 use super::{Search, start_worker};
@@ -22,10 +23,9 @@ const PHASE: f64 = 0.04;
 impl Search<'_> {
     /// Whether branches are to be looked at now.
     pub(super) fn is_branch_time(&self) -> bool {
-        let (Some(tracing), Some(from)) = (self.tracing, PHASES.get(self.phases)) else { return false };
+        let (Some(_), Some(from)) = (self.tracing, PHASES.get(self.phases)) else { return false };
         let spent = self.spent();
-        let due = spent >= *from || (self.phases == 0 && spent >= SOONEST && self.is_flat());
-        due && tracing.get().is_some()
+        spent >= *from || (self.phases == 0 && spent >= SOONEST && self.is_flat())
     }
 
     /// Looks for the other sides of branches for a while. What goes wrong there ends it, and nothing else.
@@ -38,12 +38,11 @@ impl Search<'_> {
     }
 
     fn try_branches(&mut self) -> Result<(), EngineError> {
-        let (Some(tracing), Limit::Time(budget)) = (self.tracing, self.plan.limit) else { return Ok(()) };
-        let Some(binary) = tracing.get() else { return Ok(()) };
+        let (Some(binary), Limit::Time(budget)) = (self.tracing, self.plan.limit) else { return Ok(()) };
         if self.tracer.is_none() {
             let scratch = self.scratch.join("traced");
-            let worker = start_worker(&binary, &scratch, self.job, self.plan, tracing.variant)?;
-            self.tracer = Some(Tracer::new(self.bench, &binary, worker)?);
+            let worker = start_worker(binary, &scratch, self.job, self.plan, Variant::quick())?;
+            self.tracer = Some(Tracer::new(self.bench, binary, worker)?);
         }
         let Some(tracer) = &mut self.tracer else { return Ok(()) };
         let until = Instant::now() + budget.mul_f64(PHASE);
