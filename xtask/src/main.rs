@@ -90,11 +90,11 @@ enum Command {
         )]
         crates: Vec<String>,
     },
-    /// The three strategies at equal numbers of sequences: values, lengths, failures, known bugs
+    /// The three strategies at equal numbers of calls: values, lengths, failures, known bugs
     Strategies {
-        /// Sequences of each campaign
-        #[arg(long, default_value_t = 10_000)]
-        executions: u64,
+        /// Calls into the crate of each campaign
+        #[arg(long, default_value_t = 300_000)]
+        calls: u64,
         #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
         seeds: u64,
         /// Only these subjects, by name
@@ -182,7 +182,7 @@ fn main() -> ExitCode {
             containers::run(&extent, seeds)
         }
         Command::Branches { seconds, crates } => branches::run(seconds, &crates),
-        Command::Strategies { executions, seeds, only } => strategies::run(executions, seeds, &only),
+        Command::Strategies { calls, seeds, only } => strategies::run(calls, seeds, &only),
         Command::Mutants { crates, sample, budget, seed, jobs } => {
             mutants::run(&mutants::Plan { crates, sample, budget, seed, jobs })
         }

@@ -1,4 +1,4 @@
-//! Random walks, bottom-up and directed search at equal numbers of sequences: values made, lengths, failures, and known bugs found.
+//! Random walks, bottom-up and directed search at equal numbers of calls: values made, depths, failures, and known bugs found.
 //!
 //! The subjects are the containers, which have no bugs, and five published crates with a bug each that needs state. Runs the tool and
 //! reads its report; prints Markdown.
@@ -59,34 +59,39 @@ const BUGGY: [Buggy; 5] = [
     },
 ];
 
-/// Lengths that are counted together: from this number of calls up to the next.
-const LENGTHS: [u32; 8] = [0, 1, 2, 4, 8, 16, 32, 64];
+/// Depths that are counted together: from this call of a sequence up to the next.
+const DEPTHS: [u32; 8] = [1, 2, 3, 5, 9, 17, 33, 65];
 
 /// What one strategy did, over all subjects and seeds.
 #[derive(Clone, Copy, Default)]
 struct Sum {
-    sequences: [u64; LENGTHS.len()],
-    panics: [u64; LENGTHS.len()],
+    calls: [u64; DEPTHS.len()],
+    panics: [u64; DEPTHS.len()],
 }
 
 impl Sum {
     fn add(&mut self, lengths: &[LengthFigures]) {
         for length in lengths {
-            let at = LENGTHS.iter().rposition(|from| length.calls >= *from).unwrap_or(0);
-            self.sequences[at] += length.sequences;
-            self.panics[at] += length.panics;
+            for (at, from) in DEPTHS.iter().enumerate() {
+                let next = DEPTHS.get(at + 1).copied().unwrap_or(u32::MAX);
+                // The calls of such a sequence that stand there.
+                let calls = (length.calls + 1).min(next).saturating_sub(*from);
+                self.calls[at] += u64::from(calls) * length.sequences;
+            }
+            let last = DEPTHS.iter().rposition(|from| length.calls >= *from).unwrap_or(0);
+            self.panics[last] += length.panics;
         }
     }
 }
 
-pub fn run(executions: u64, seeds: u64, only: &[String]) -> anyhow::Result<bool> {
+pub fn run(calls: u64, seeds: u64, only: &[String]) -> anyhow::Result<bool> {
     let tool = Tool::build()?;
     println!("## Strategies\n");
     println!(
-        "{executions} sequences for each subject, strategy and seed; sums over seeds, of which there are {seeds}.\n"
+        "At least {calls} calls into the crate for each subject, strategy and seed, and what a last batch brings; sums over seeds, of which there are {seeds}.\n"
     );
     println!(
-        "| subject | strategy | sequences | calls, std's included | different values | panics | bug findings | known bug found, seeds | after sequences, least |"
+        "| subject | strategy | calls | sequences | different values | panics | bug findings | known bug found, seeds | after sequences, least |"
     );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     let mut sums = [Sum::default(); STRATEGIES.len()];
@@ -100,7 +105,7 @@ pub fn run(executions: u64, seeds: u64, only: &[String]) -> anyhow::Result<bool>
     for subject in &subjects {
         for (at, strategy) in STRATEGIES.iter().enumerate() {
             let reports = (0..seeds)
-                .map(|seed| campaign(&tool, *subject, strategy, executions, seed))
+                .map(|seed| campaign(&tool, *subject, strategy, calls, seed))
                 .collect::<anyhow::Result<Vec<Report>>>()?;
             for report in &reports {
                 sums[at].add(&report.search.by_length);
@@ -117,7 +122,7 @@ pub fn run(executions: u64, seeds: u64, only: &[String]) -> anyhow::Result<bool>
     for (strategy, found) in STRATEGIES.iter().zip(found) {
         println!("* {strategy}: the known bug in {found} of {runs} campaigns");
     }
-    print_lengths(&sums);
+    print_depths(&sums);
     Ok(true)
 }
 
@@ -125,23 +130,21 @@ fn campaign(
     tool: &Tool,
     subject: Option<&Buggy>,
     strategy: &str,
-    executions: u64,
+    calls: u64,
     seed: u64,
 ) -> anyhow::Result<Report> {
     let mut flags: Vec<String> = match subject {
         None => vec!["--manifest-path".to_owned(), "fixtures/containers/Cargo.toml".to_owned()],
         Some(buggy) => vec!["--crate".to_owned(), format!("{}@{}", buggy.name, buggy.version)],
     };
-    let numbers = [executions.to_string(), seed.to_string()];
+    let numbers = [calls.to_string(), seed.to_string()];
     let more = [
         "--strategy",
         strategy,
-        "--executions",
+        "--calls",
         &numbers[0],
         "--seed",
         &numbers[1],
-        "--jobs",
-        "1",
         "--max-tests",
         "0",
         "--sanitizer",
@@ -167,8 +170,8 @@ fn row(subject: Option<&Buggy>, strategy: &str, reports: &[Report]) -> u64 {
     println!(
         "| {} | {strategy} | {} | {} | {} | {} | {} | {} | {} |",
         subject.map_or("containers", |buggy| buggy.name),
-        sum(|report| report.executions.sequences),
         sum(|report| report.executions.calls),
+        sum(|report| report.executions.sequences),
         sum(|report| report.search.distinct_values as u64),
         sum(|report| report.search.by_length.iter().map(|length| length.panics).sum()),
         sum(|report| report.bugs() as u64),
@@ -189,25 +192,25 @@ fn first_seen(report: &Report, buggy: &Buggy) -> Option<u64> {
     here.map(|finding| finding.first_seen_execution).min()
 }
 
-fn print_lengths(sums: &[Sum; STRATEGIES.len()]) {
-    println!("\n### By length\n");
+fn print_depths(sums: &[Sum; STRATEGIES.len()]) {
+    println!("\n### By depth\n");
     println!(
-        "Sequences of all campaigns above by their number of calls into the crate, and how many of them panicked or died.\n"
+        "Calls of all campaigns above by their place in the sequence, and how many of them panicked or died.\n"
     );
-    print!("| calls |");
+    print!("| call |");
     for strategy in STRATEGIES {
         print!(" {strategy} | panics |");
     }
     println!("\n| --- |{}", " --- | --- |".repeat(STRATEGIES.len()));
-    for (at, from) in LENGTHS.iter().enumerate() {
-        let name = match LENGTHS.get(at + 1) {
+    for (at, from) in DEPTHS.iter().enumerate() {
+        let name = match DEPTHS.get(at + 1) {
             Some(next) if next - from == 1 => from.to_string(),
             Some(next) => format!("{from} to {}", next - 1),
             None => format!("{from} or more"),
         };
         print!("| {name} |");
         for sum in sums {
-            print!(" {} | {} |", sum.sequences[at], sum.panics[at]);
+            print!(" {} | {} |", sum.calls[at], sum.panics[at]);
         }
         println!();
     }
@@ -218,11 +221,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_are_counted_with_their_neighbours() {
+    fn calls_are_counted_by_their_place() {
         let mut sum = Sum::default();
         let length = |calls, sequences, panics| LengthFigures { calls, sequences, panics };
-        sum.add(&[length(0, 1, 0), length(2, 10, 1), length(3, 100, 2), length(300, 1000, 3)]);
-        assert_eq!(sum.sequences, [1, 0, 110, 0, 0, 0, 0, 1000]);
-        assert_eq!(sum.panics, [0, 0, 3, 0, 0, 0, 0, 3]);
+        sum.add(&[length(0, 1, 0), length(2, 10, 1), length(3, 100, 2), length(66, 1000, 3)]);
+        assert_eq!(sum.calls, [1110, 1110, 1100 + 1000, 4000, 8000, 16000, 32000, 2000]);
+        assert_eq!(sum.panics, [0, 1, 2, 0, 0, 0, 0, 3]);
     }
 }

@@ -80,6 +80,9 @@ pub struct GenerateFlags {
     /// Sequences to run, instead of a time
     #[arg(long, value_name = "N", conflicts_with = "budget", value_parser = clap::value_parser!(u64).range(1..))]
     pub executions: Option<u64>,
+    /// Calls into the crate, instead of a time, with one job: to compare strategies by
+    #[arg(long, value_name = "N", hide = true, conflicts_with_all = ["budget", "executions", "jobs"])]
+    pub calls: Option<u64>,
     /// Stop before the budget is spent when nothing new has come for half of the search
     #[arg(long)]
     pub until_plateau: bool,

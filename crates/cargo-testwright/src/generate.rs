@@ -118,9 +118,13 @@ fn cut_short() -> u8 {
 
 fn plan(flags: &GenerateFlags, accepted: BTreeMap<String, String>, campaign_file: PathBuf) -> Plan {
     Plan {
-        limit: flags.executions.map_or(Limit::Time(flags.budget), Limit::Executions),
+        limit: match (flags.executions, flags.calls) {
+            (Some(executions), _) => Limit::Executions(executions),
+            (None, Some(calls)) => Limit::Calls(calls),
+            (None, None) => Limit::Time(flags.budget),
+        },
         seed: flags.seed,
-        jobs: flags.jobs.map_or_else(cores, usize::from),
+        jobs: if flags.calls.is_some() { 1 } else { flags.jobs.map_or_else(cores, usize::from) },
         max_findings: flags.max_findings as usize,
         until_plateau: flags.until_plateau,
         accepted,
@@ -194,9 +198,10 @@ fn command_line(flags: &GenerateFlags) -> String {
     if let Some(krate) = &flags.subject.krate {
         let _ = write!(command, " --crate {krate}");
     }
-    let limit = match flags.executions {
-        Some(executions) => format!("--executions {executions}"),
-        None => format!("--budget {}s", flags.budget.as_secs_f64()),
+    let limit = match (flags.executions, flags.calls) {
+        (Some(executions), _) => format!("--executions {executions}"),
+        (None, Some(calls)) => format!("--calls {calls}"),
+        (None, None) => format!("--budget {}s", flags.budget.as_secs_f64()),
     };
     let _ = write!(command, " {limit} --seed {}", flags.seed);
     let subject = &flags.subject;

@@ -57,6 +57,8 @@ impl Plan {
 pub enum Limit {
     Time(Duration),
     Executions(u64),
+    /// Calls into the crate under test, made by one job.
+    Calls(u64),
 }
 
 /// Whether builds under `AddressSanitizer` are used.

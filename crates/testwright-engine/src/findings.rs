@@ -210,7 +210,7 @@ fn shorten_all(
             let number = u32::try_from(failures.len()).unwrap_or(u32::MAX).max(1);
             Some(SOME_TIME.max(budget / SHARE / number))
         }
-        Limit::Executions(_) => None,
+        Limit::Executions(_) | Limit::Calls(_) => None,
     };
     let own = |job: usize| (job, BTreeMap::<Variant, Worker>::new());
     let short = share(plan.jobs, failures.len(), own, |(job, workers), index| {

@@ -401,7 +401,13 @@ impl<'a> Search<'a> {
         match self.plan.limit {
             Limit::Time(limit) => (self.start.elapsed() < limit).then_some(u64::MAX),
             Limit::Executions(_) => self.share().checked_sub(self.executions).filter(|left| *left > 0),
+            Limit::Calls(total) => (self.calls() < total).then_some(u64::MAX),
         }
+    }
+
+    /// Calls that all jobs made until now.
+    fn calls(&self) -> u64 {
+        self.progress.calls.load(Ordering::Relaxed)
     }
 
     /// Nothing was reached for the first time in the last half of the search, and not for a while.
@@ -412,7 +418,7 @@ impl<'a> Search<'a> {
                 let now = self.start.elapsed().as_secs_f64();
                 now - at_s > f64::max(FLAT.as_secs_f64(), now / 2.0)
             }
-            Limit::Executions(_) => {
+            Limit::Executions(_) | Limit::Calls(_) => {
                 self.executions - at_execution.min(self.executions) > FLAT_EXECUTIONS.max(self.executions / 2)
             }
         }
@@ -420,7 +426,7 @@ impl<'a> Search<'a> {
 
     fn share(&self) -> u64 {
         match self.plan.limit {
-            Limit::Time(_) => u64::MAX,
+            Limit::Time(_) | Limit::Calls(_) => u64::MAX,
             Limit::Executions(total) => total.div_ceil(self.plan.jobs as u64),
         }
     }
@@ -429,8 +435,8 @@ impl<'a> Search<'a> {
     fn spent(&self) -> f64 {
         match self.plan.limit {
             Limit::Time(limit) => self.start.elapsed().as_secs_f64() / limit.as_secs_f64().max(0.001),
-            #[expect(clippy::cast_precision_loss, reason = "a share")]
             Limit::Executions(_) => self.executions as f64 / self.share() as f64,
+            Limit::Calls(total) => self.calls() as f64 / total as f64,
         }
     }
 

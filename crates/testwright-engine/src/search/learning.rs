@@ -10,7 +10,9 @@ use testwright_model::sequence::{Sequence, Step};
 use testwright_wire::record::want;
 
 use super::batch::Suspects;
-use super::{FRACTION, HEAVY, QUICK, SLOW, Search, Seen, TICKS_OF_A_CALL, WASTEFUL, calls, completed};
+use super::{
+    FRACTION, HEAVY, QUICK, SLOW, Search, Seen, TICKS_OF_A_CALL, WASTEFUL, calls, completed, subject_calls,
+};
 use crate::EngineError;
 use crate::campaign::Limit;
 use crate::direct;
@@ -35,7 +37,8 @@ impl Search<'_> {
                 *self.learned.effects.entry(key).or_default() += 1;
             }
         }
-        self.learned.by_length.count(proposal.shape.subject_calls, !completed(execution));
+        let calls = subject_calls(&self.bench.operations, proposal, execution);
+        self.learned.by_length.count(calls, !completed(execution));
         if completed(execution) {
             let slow = self.is_slow(proposal, execution);
             self.ticks.0 += execution.ticks;
@@ -47,7 +50,7 @@ impl Search<'_> {
             let wasteful = execution.allocated > WASTEFUL || slow;
             let burden = match self.plan.limit {
                 Limit::Time(_) => execution.ticks / self.expected(proposal).max(QUICK / SLOW),
-                Limit::Executions(_) => u64::from(wasteful) * DEAR,
+                Limit::Executions(_) | Limit::Calls(_) => u64::from(wasteful) * DEAR,
             };
             let choice = &mut self.learned.choice;
             for (op, classes) in &proposal.varied {
@@ -90,7 +93,7 @@ impl Search<'_> {
     fn cost(&self, proposal: &Proposal, execution: &Execution) -> u64 {
         match self.plan.limit {
             Limit::Time(_) => execution.ticks,
-            Limit::Executions(_) => u64::from(proposal.shape.calls) * TICKS_OF_A_CALL,
+            Limit::Executions(_) | Limit::Calls(_) => u64::from(proposal.shape.calls) * TICKS_OF_A_CALL,
         }
     }
 
