@@ -190,8 +190,8 @@ impl Campaign<'_> {
         let (learned, store) = learned?;
         let searched = searching.elapsed().as_secs_f64();
         let mut learned = merge(learned);
-        let failures = std::mem::take(&mut learned.failures).into_values().collect();
-        let mut found = findings::settle(self.bench, &self.plan, self.progress, failures, &scratch, tell)?;
+        let mut found =
+            findings::settle(self.bench, &self.plan, self.progress, &mut learned, &scratch, tell)?;
         crate::past::date(&mut found.findings, &past);
         if let Some(store) = store {
             let ending = crate::past::ending(&learned, &found, &past, self.totals(&past, searched));
@@ -490,6 +490,7 @@ fn merge(all: Vec<Learned>) -> Learned {
         merged.by_length.join(&learned.by_length);
         merged.corpus.extend(learned.corpus);
         merged.others.extend(learned.others);
+        merged.makers.extend(learned.makers);
         merged.replayed.sequences += learned.replayed.sequences;
         merged.replayed.illegal += learned.replayed.illegal;
         merged.replayed.cut_short |= learned.replayed.cut_short;
