@@ -23,6 +23,7 @@ use crate::workbench::{Tell, Workbench};
 
 /// What the user asked for, resolved.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one wish of the user's, none excludes another")]
 pub struct Plan {
     pub limit: Limit,
     pub seed: u64,
@@ -44,6 +45,8 @@ pub struct Plan {
     pub command: String,
     pub tool: String,
     pub deny_undocumented: bool,
+    /// Also tell what plain delta debugging makes of the findings.
+    pub compare_shortening: bool,
 }
 
 impl Plan {

@@ -58,6 +58,7 @@ pub fn settle(
     let confirmer = Confirmer {
         bench: &tests,
         imports: Imports { lib: subject.lib.clone(), foreign: bench.foreign.clone() },
+        subject,
         scratch,
         header: format!(
             "Found by {} in {} {} with seed {}:\n`{}`",
@@ -74,7 +75,10 @@ pub fn settle(
         if some.is_empty() {
             break;
         }
-        let cases = shortener.shorten(some, !failures.is_empty())?;
+        let mut cases = shortener.shorten(some, !failures.is_empty())?;
+        if plan.compare_shortening {
+            shortener.compare(&mut cases)?;
+        }
         round.confirm(cases, &mut found, tell)?;
     }
     // With a number of executions, the same must come out every time.
@@ -106,6 +110,12 @@ struct Proven {
     sequence: Sequence,
 }
 
+/// A failure as it was found, and what was done to it.
+struct Original {
+    calls: usize,
+    shortening: Option<report::Shortening>,
+}
+
 /// What the rounds share.
 struct Round<'a> {
     bench: &'a Workbench,
@@ -120,8 +130,8 @@ impl Round<'_> {
     /// Tries the tests of shortened failures; reasons for those that are no findings go to `found`.
     fn confirm(&mut self, cases: Vec<Case>, found: &mut Found, tell: Tell<'_>) -> Result<(), EngineError> {
         let operations = &self.bench.operations;
-        let mut shortened: Vec<(Seen, Sequence, usize, String)> = Vec::new();
-        for Case { mut seen, short, .. } in cases {
+        let mut shortened: Vec<(Seen, Sequence, Original, String)> = Vec::new();
+        for Case { mut seen, short, effort, plain, .. } in cases {
             let Some((short, failure)) = short else {
                 let key = ("not seen again".to_owned(), seen.failure.operation);
                 *found.dismissed.entry(key).or_default() += 1;
@@ -140,7 +150,9 @@ impl Round<'_> {
                     continue;
                 }
             }
-            let original = subject_calls(operations, &seen.sequence);
+            let calls = subject_calls(operations, &seen.sequence);
+            let original =
+                Original { calls, shortening: plain.map(|plain| report::Shortening { ours: effort, plain }) };
             let name = unique_name(&seen.failure, &mut self.names);
             shortened.push((seen, short, original, name));
         }
@@ -166,7 +178,7 @@ impl Round<'_> {
         }
         for ((seen, short, original, _), confirmation) in shortened.iter().zip(confirmations?) {
             let reason = match confirmation {
-                Confirmation::Confirmed(proof) => match self.prove(seen, short, *original, &proof) {
+                Confirmation::Confirmed(proof) => match self.prove(seen, short, original, &proof) {
                     Ok(()) => continue,
                     Err(accepted) => accepted,
                 },
@@ -188,7 +200,7 @@ impl Round<'_> {
         &mut self,
         seen: &Seen,
         short: &Sequence,
-        original: usize,
+        original: &Original,
         proof: &Confirmed,
     ) -> Result<(), String> {
         let mut finding = finding(self.bench, seen, short, original, proof);
@@ -232,7 +244,7 @@ fn finding(
     bench: &Workbench,
     seen: &Seen,
     short: &Sequence,
-    original_calls: usize,
+    original: &Original,
     confirmed: &Confirmed,
 ) -> report::Finding {
     let failure = &seen.failure;
@@ -248,7 +260,8 @@ fn finding(
         location,
         strategy: "directed".to_owned(),
         calls: subject_calls(&bench.operations, short),
-        original_calls,
+        original_calls: original.calls,
+        shortening: original.shortening.clone(),
         first_seen_s: (seen.at_s * 1000.0).round() / 1000.0,
         first_seen_execution: seen.at_execution,
         confirm: report::Confirm {
@@ -283,7 +296,10 @@ pub fn unique_name(failure: &Failure, names: &mut HashSet<String>) -> String {
 }
 
 /// A place in the source, by package: `slab/src/lib.rs`.
-fn package_path(file: &str, subject: &testwright_harness::Subject) -> String {
+pub fn package_path(file: &str, subject: &testwright_harness::Subject) -> String {
+    if file.is_empty() {
+        return String::new();
+    }
     let path = Path::new(file);
     if let Ok(inside) = path.strip_prefix(&subject.root) {
         return format!("{}/{}", subject.package, inside.display());

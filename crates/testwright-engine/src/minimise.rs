@@ -196,6 +196,43 @@ pub fn remove_calls(
     best
 }
 
+/// Plain delta debugging over the steps, to compare with: parts alone, all but parts, then smaller parts.
+pub fn delta_debug(
+    operations: &Operations,
+    sequence: Sequence,
+    same: &mut dyn FnMut(&[Sequence]) -> Vec<bool>,
+) -> Sequence {
+    let mut best = sequence;
+    let mut parts = 2;
+    while best.len() >= 2 {
+        let size = best.len().div_ceil(parts);
+        let part = |start: usize| start..(start + size).min(best.len());
+        let starts: Vec<usize> = (0..best.len()).step_by(size).collect();
+        let alone = starts.iter().map(|start| {
+            let gone = (0..best.len()).filter(|index| !part(*start).contains(index)).collect();
+            (true, without(operations, &best.steps, gone))
+        });
+        let others =
+            starts.iter().map(|start| (false, without(operations, &best.steps, part(*start).collect())));
+        let candidates: Vec<(bool, Sequence)> = alone
+            .chain(others)
+            .filter_map(|(alone, candidate)| Some((alone, candidate?)))
+            .filter(|(_, candidate)| candidate.len() < best.len())
+            .collect();
+        let sequences: Vec<Sequence> = candidates.iter().map(|(_, candidate)| candidate.clone()).collect();
+        let verdicts = same(&sequences);
+        match candidates.into_iter().zip(verdicts).find(|(_, same)| *same) {
+            Some(((alone, shorter), _)) => {
+                best = shorter;
+                parts = if alone { 2 } else { (parts - 1).max(2) };
+            }
+            None if parts >= best.len() => break,
+            None => parts = (2 * parts).min(best.len()),
+        }
+    }
+    best
+}
+
 /// The shortest sequence without one of the parts that still does the same.
 fn shortest(
     operations: &Operations,
@@ -302,7 +339,9 @@ mod tests {
         // Two more ropes that have nothing to do with it, and something behind it.
         let mut longer = sequence(&[(5, &[]), (1, &[]), (0, &[0]), (2, &[2]), (3, &[3]), (4, &[4])]);
         longer.steps.extend(sequence(&[(1, &[]), (0, &[1])]).steps);
-        assert_eq!(slice(&operations, &longer, 5), Some(long));
+        assert_eq!(slice(&operations, &longer, 5), Some(long.clone()));
+        // What removing alone leaves: `unwrap` gives the rope that `Some` was given.
+        assert_eq!(delta_debug(&operations, longer, &mut same), long);
     }
 
     #[test]

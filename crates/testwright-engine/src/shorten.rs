@@ -9,12 +9,14 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use testwright_emit::report::Effort;
 use testwright_execute::{Batch, Worker, WorkerPlan};
 use testwright_harness::{Coverage, Variant};
 use testwright_model::operation::Operations;
 use testwright_model::sequence::Sequence;
 
 use crate::campaign::{Limit, Plan, make_folder};
+use crate::findings::subject_calls;
 use crate::judge::{Failure, LEAK, Verdict, judge};
 use crate::minimise::{self, Making, Plainest};
 use crate::search::Seen;
@@ -50,6 +52,9 @@ pub struct Case {
     /// The plainest sequence that was found, and how it fails: numbers in the message may be others now. `None` if it does not come
     /// again.
     pub short: Option<(Sequence, Failure)>,
+    pub effort: Effort,
+    /// What plain delta debugging makes of it, if that was asked for.
+    pub plain: Option<Effort>,
     order: usize,
     begun: bool,
 }
@@ -84,7 +89,10 @@ impl<'a> Shortener<'a> {
         let mut cases: Vec<Case> = failures
             .into_iter()
             .enumerate()
-            .map(|(order, seen)| Case { seen, short: None, order, begun: false })
+            .map(|(order, seen)| {
+                let (effort, plain) = (Effort::default(), None);
+                Case { seen, short: None, effort, plain, order, begun: false }
+            })
             .collect();
         // The cheap ones first: what they leave is for the others.
         cases.sort_by_key(|case| (Cost::of(&case.seen.failure), case.seen.sequence.len(), case.order));
@@ -173,6 +181,29 @@ impl<'a> Shortener<'a> {
         })
     }
 
+    /// What plain delta debugging makes of the same failures, each with all its patience and as much time as it takes.
+    pub fn compare(&self, cases: &mut [Case]) -> Result<(), EngineError> {
+        let operations = &self.bench.operations;
+        let mut workers = BTreeMap::new();
+        for case in cases.iter_mut().filter(|case| case.short.is_some()) {
+            let worker = self.worker(&mut workers, quick_of(case.seen.variant), 0)?;
+            let began = Instant::now();
+            let mut inquiry = Inquiry::new(operations, worker, &case.seen.failure, None, PATIENCE);
+            let start = case.seen.sequence.clone();
+            let short = minimise::delta_debug(operations, start, &mut |some| inquiry.ask(some));
+            let (calls, steps) = (subject_calls(operations, &short), short.len());
+            let (executions, seconds) = (inquiry.asked, self.seconds(began));
+            inquiry.end()?;
+            case.plain = Some(Effort { calls, steps, executions, seconds });
+        }
+        Ok(())
+    }
+
+    /// Seconds since then; none where executions are counted and the same must come out every time.
+    fn seconds(&self, began: Instant) -> f64 {
+        if self.plan.is_timed() { began.elapsed().as_secs_f64() } else { 0.0 }
+    }
+
     /// Cuts a case down for some time; whether there was too little of it.
     fn cut(
         &self,
@@ -182,6 +213,7 @@ impl<'a> Shortener<'a> {
         patience: usize,
     ) -> Result<bool, EngineError> {
         let operations = &self.bench.operations;
+        let began = Instant::now();
         let mut inquiry = Inquiry::new(operations, worker, &case.seen.failure, until, patience);
         if !case.begun {
             case.begun = true;
@@ -206,6 +238,10 @@ impl<'a> Shortener<'a> {
         let short =
             minimise::simplify(operations, &self.plainest, start.clone(), &mut |some| inquiry.ask(some));
         let unfinished = inquiry.unfinished;
+        let (calls, steps) = (subject_calls(operations, &short), short.len());
+        let executions = case.effort.executions + inquiry.asked;
+        let seconds = case.effort.seconds + self.seconds(began);
+        case.effort = Effort { calls, steps, executions, seconds };
         if let Some(failure) = inquiry.end()? {
             case.short = Some((short, failure));
         }
@@ -258,6 +294,8 @@ struct Inquiry<'a> {
     until: Option<Instant>,
     patience: usize,
     batch: usize,
+    /// Candidates that were run.
+    asked: usize,
     /// How the last candidate that did it failed.
     shown: Option<Failure>,
     /// There was no time for some.
@@ -281,7 +319,8 @@ impl<'a> Inquiry<'a> {
             Cost::Hang => 1,
         };
         let (shown, unfinished, error) = (None, false, None);
-        Inquiry { operations, worker, failure, cost, until, patience, batch, shown, unfinished, error }
+        let asked = 0;
+        Inquiry { operations, worker, failure, cost, until, patience, batch, asked, shown, unfinished, error }
     }
 
     fn is_late(&self) -> bool {
@@ -337,6 +376,7 @@ impl<'a> Inquiry<'a> {
 
     /// How each candidate fails, if it does so in the same way and as badly: a plainer argument may be one that nobody should give.
     fn failing(&mut self, candidates: &[Sequence]) -> Result<Vec<Option<Failure>>, EngineError> {
+        self.asked += candidates.len();
         let mut verdicts = vec![None; candidates.len()];
         let mut batch = Batch::new(0);
         let mut numbers = Vec::new();
