@@ -3,6 +3,7 @@
 //! Runs the tool and reads its reports; `rule` says what counts as found. Reasons for misses are kept in a file, by the bug's id.
 
 mod fixed;
+mod program;
 mod rule;
 
 use std::collections::BTreeMap;
@@ -37,6 +38,8 @@ pub struct Plan {
 #[derive(Debug)]
 struct Row {
     bug: Bug,
+    /// Calls into the crate in the program that is known to show it.
+    known: Option<usize>,
     campaigns: Vec<Campaign>,
 }
 
@@ -69,7 +72,18 @@ pub fn run(plan: &Plan) -> anyhow::Result<bool> {
     let tool = Tool::build()?;
     let rows = all(plan, &tool, &bugs)?;
     print(plan, &rows, &reasons);
-    Ok(true)
+    Ok(rows.iter().all(|row| row.excess().is_none()))
+}
+
+/// A finding's test may have so many calls more than the known program.
+const MORE: usize = 2;
+
+/// Calls of the program beside the list that shows the bug, or else of the list's own words.
+fn known_calls(plan: &Plan, bug: &Bug) -> Option<usize> {
+    let file = plan.list.parent()?.join("known-bugs").join(format!("{}.rs", bug.id));
+    let program = std::fs::read_to_string(file).ok();
+    let counted = program.and_then(|program| program::calls(&program, &bug.krate.replace('-', "_")));
+    counted.or_else(|| rule::known_calls(&bug.sequence))
 }
 
 /// Sentences by the bug's id.
@@ -114,7 +128,7 @@ fn hunt(plan: &Plan, tool: &Tool, bug: &Bug) -> anyhow::Result<Row> {
     if folder.exists() {
         std::fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
     }
-    let mut row = Row { bug: bug.clone(), campaigns: Vec::new() };
+    let mut row = Row { bug: bug.clone(), known: known_calls(plan, bug), campaigns: Vec::new() };
     for seed in &plan.seeds {
         row.campaigns.push(campaign(plan, tool, bug, *seed, &folder)?);
         let found: Vec<bool> = row.campaigns.iter().map(|campaign| campaign.hit.is_some()).collect();
@@ -194,6 +208,12 @@ impl Row {
         settled(&found, seeds) == Some(true)
     }
 
+    /// Calls of the finding and of the known program, if the finding has too many more.
+    fn excess(&self) -> Option<(usize, usize)> {
+        let (calls, known) = (self.hit()?.1.calls, self.known?);
+        (calls > known + MORE).then_some((calls, known))
+    }
+
     fn hit(&self) -> Option<(u64, &Hit)> {
         self.campaigns.iter().find_map(|campaign| Some((campaign.seed, campaign.hit.as_ref()?)))
     }
@@ -221,7 +241,7 @@ fn print(plan: &Plan, rows: &[Row], reasons: &BTreeMap<String, String>) {
     println!();
     if plan.markdown {
         println!(
-            "| bug | needs | difficulty | found | class | calls | calls by the list | seen after s | why not |"
+            "| bug | needs | difficulty | found | class | calls | calls of the known program | seen after s | why not |"
         );
         println!("| --- | --- | ---: | --- | --- | ---: | ---: | ---: | --- |");
     }
@@ -238,6 +258,14 @@ fn print(plan: &Plan, rows: &[Row], reasons: &BTreeMap<String, String>) {
     let calls: Vec<f64> = found.iter().filter_map(|row| Some(row.hit()?.1.calls as f64)).collect();
     if let Some(mean) = mean(&calls) {
         println!("calls in a finding's test, mean: {mean:.1}");
+    }
+    let long: Vec<String> = rows
+        .iter()
+        .filter_map(|row| row.excess().map(|(calls, known)| format!("{} ({calls} of {known})", row.bug.id)))
+        .collect();
+    match long.as_slice() {
+        [] => println!("no finding's test has more calls than the known program and {MORE} more"),
+        _ => println!("more calls than the known program and {MORE} more: {}", long.join(", ")),
     }
     let shortening: Vec<f64> =
         rows.iter().flat_map(|row| &row.campaigns).filter_map(|campaign| campaign.shortening).collect();
@@ -264,13 +292,14 @@ fn seeds_told(row: &Row, seeds: usize) -> String {
     }
 }
 
-/// Class, calls and time of the finding, each `–` without one; and the calls of the list.
+/// Class, calls and time of the finding, each `–` without one; and the calls of the known program.
 fn facts(row: &Row) -> [String; 4] {
     let none = || "–".to_owned();
-    let listed = rule::known_calls(&row.bug.sequence).map_or_else(none, |calls| calls.to_string());
+    let listed = row.known.map_or_else(none, |calls| calls.to_string());
     match row.hit() {
         Some((_, hit)) => {
-            [hit.class.clone(), hit.calls.to_string(), listed, format!("{:.1}", hit.first_seen)]
+            let calls = format!("{}{}", hit.calls, if row.excess().is_some() { " (!)" } else { "" });
+            [hit.class.clone(), calls, listed, format!("{:.1}", hit.first_seen)]
         }
         None => [none(), none(), listed, none()],
     }
@@ -314,7 +343,7 @@ mod tests {
     fn a_miss_has_its_reason() {
         let bug = Bug { id: "a".to_owned(), needs: "none".to_owned(), ..Bug::default() };
         let missed = || Campaign { seed: 0, shortening: None, hit: None, note: String::new() };
-        let row = Row { bug: bug.clone(), campaigns: vec![missed()] };
+        let row = Row { bug: bug.clone(), known: None, campaigns: vec![missed()] };
         assert_eq!(markdown(&row, 1, "because"), "| a | none | 0 | no | – | – | – | – | because |");
         let hit = Hit {
             class: "index".to_owned(),
@@ -323,12 +352,14 @@ mod tests {
             first_seen: 1.25,
             proof: Proof::Location,
         };
-        let bug = Bug { sequence: "new(); push(1)".to_owned(), ..bug };
         let hits = Campaign { hit: Some(hit), seed: 1, ..missed() };
-        let row = Row { bug, campaigns: vec![missed(), hits, missed()] };
+        let mut row = Row { bug, known: Some(2), campaigns: vec![missed(), hits, missed()] };
         assert_eq!(
             markdown(&row, 3, "rare"),
             "| a | none | 0 | no, only seed 1 | index | 2 | 2 | 1.2 | rare |"
         );
+        row.campaigns[1].hit.as_mut().expect("it has one").calls = 5;
+        assert_eq!(row.excess(), Some((5, 2)));
+        assert!(markdown(&row, 3, "").contains("| 5 (!) | 2 |"));
     }
 }

@@ -1,4 +1,4 @@
-//! Campaigns and measurements: `cargo xtask survey|legality|throughput|bench|sanitize|containers|branches|strategies|mutants|hunt`.
+//! Campaigns and measurements: `cargo xtask survey|legality|throughput|bench|sanitize|containers|branches|strategies|mutants|hunt|simplify`.
 //!
 //! Each prints the figures that the documents quote, and exits 1 if its bar is missed.
 
@@ -9,6 +9,7 @@ mod hunt;
 mod legality;
 mod mutants;
 mod sanitize;
+mod simplify;
 mod strategies;
 mod subjects;
 mod survey;
@@ -124,6 +125,24 @@ enum Command {
         #[arg(long, default_value_t = 2)]
         jobs: usize,
     },
+    /// Findings cut down by the tool and by plain delta debugging: calls, executions and time of each
+    Simplify {
+        /// Crates, with their versions
+        #[arg(
+            long,
+            value_delimiter = ',',
+            value_parser = subjects::with_version,
+            default_value = "vers-vecs@1.6.0,url@2.2.0,elf_rs@0.2.0,time@0.2.24,bigdecimal@0.0.10"
+        )]
+        crates: Vec<subjects::Listed>,
+        /// Time of each campaign, in seconds
+        #[arg(long, default_value = "30s")]
+        budget: String,
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        #[arg(long, default_value_t = 2)]
+        jobs: usize,
+    },
     /// Known bugs in published crates: which are found, and why the others are not
     Hunt {
         /// List of known bugs
@@ -186,6 +205,7 @@ fn main() -> ExitCode {
         Command::Mutants { crates, sample, budget, seed, jobs } => {
             mutants::run(&mutants::Plan { crates, sample, budget, seed, jobs })
         }
+        Command::Simplify { crates, budget, seed, jobs } => simplify::run(&crates, &budget, seed, jobs),
         Command::Hunt { list, needs, budget, seeds, ids, streams, reasons, markdown } => {
             hunt::run(&hunt::Plan { list, needs, ids, budget, seeds, streams, reasons, markdown })
         }

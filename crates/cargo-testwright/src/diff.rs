@@ -134,6 +134,7 @@ impl Side {
             command: "cargo testwright diff".to_owned(),
             tool: TOOL.to_owned(),
             deny_undocumented: false,
+            compare_shortening: false,
         };
         let outcome = generate::search(&mut self.bench, plan, progress, human)?;
         self.tests = outcome.singles;

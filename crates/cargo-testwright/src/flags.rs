@@ -116,6 +116,9 @@ pub struct GenerateFlags {
     /// Only run the regression suite that is there: exit 1, with the reason for each test, if it does not hold any more
     #[arg(long, conflicts_with_all = ["resume", "no_write"])]
     pub check: bool,
+    /// Tell in the report what plain delta debugging makes of each finding, for measurements
+    #[arg(long, hide = true)]
+    pub compare_shortening: bool,
     /// Report only, no test files
     #[arg(long)]
     pub no_write: bool,

@@ -144,6 +144,7 @@ fn plan(flags: &GenerateFlags, accepted: BTreeMap<String, String>, campaign_file
         command: command_line(flags),
         tool: TOOL.to_owned(),
         deny_undocumented: flags.deny.contains(&Deny::UndocumentedPanic),
+        compare_shortening: flags.compare_shortening,
     }
 }
 

@@ -210,6 +210,9 @@ pub struct Finding {
     pub strategy: String,
     pub calls: usize,
     pub original_calls: usize,
+    /// Only where it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shortening: Option<Shortening>,
     pub first_seen_s: f64,
     pub first_seen_execution: u64,
     pub confirm: Confirm,
@@ -225,6 +228,24 @@ impl Finding {
     pub fn first_line(&self) -> &str {
         self.message.lines().next().unwrap_or("")
     }
+}
+
+/// What it took to cut a failure down, in two ways.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Shortening {
+    pub ours: Effort,
+    /// Plain delta debugging, which removes steps and does nothing else.
+    pub plain: Effort,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Effort {
+    /// Calls into the crate that are left.
+    pub calls: usize,
+    /// All steps that are left.
+    pub steps: usize,
+    pub executions: usize,
+    pub seconds: f64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -23,6 +23,7 @@ use crate::workbench::{Tell, Workbench};
 
 /// What the user asked for, resolved.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one wish of the user's, none excludes another")]
 pub struct Plan {
     pub limit: Limit,
     pub seed: u64,
@@ -44,6 +45,8 @@ pub struct Plan {
     pub command: String,
     pub tool: String,
     pub deny_undocumented: bool,
+    /// Also tell what plain delta debugging makes of the findings.
+    pub compare_shortening: bool,
 }
 
 impl Plan {
@@ -192,8 +195,8 @@ impl Campaign<'_> {
         let (learned, store) = learned?;
         let searched = searching.elapsed().as_secs_f64();
         let mut learned = merge(learned);
-        let failures = std::mem::take(&mut learned.failures).into_values().collect();
-        let mut found = findings::settle(self.bench, &self.plan, self.progress, failures, &scratch, tell)?;
+        let mut found =
+            findings::settle(self.bench, &self.plan, self.progress, &mut learned, &scratch, tell)?;
         crate::past::date(&mut found.findings, &past);
         if let Some(store) = store {
             let ending = crate::past::ending(&learned, &found, &past, self.totals(&past, searched));
@@ -488,6 +491,7 @@ fn merge(all: Vec<Learned>) -> Learned {
         merged.by_length.join(&learned.by_length);
         merged.corpus.extend(learned.corpus);
         merged.others.extend(learned.others);
+        merged.makers.extend(learned.makers);
         merged.replayed.sequences += learned.replayed.sequences;
         merged.replayed.illegal += learned.replayed.illegal;
         merged.replayed.cut_short |= learned.replayed.cut_short;

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use testwright_emit::{Broken, Imports, Placing, Printed};
 use testwright_execute::launcher::{self, ExitKind, TestRun};
-use testwright_harness::{Confirm, TestBench, TestSource, Variant};
+use testwright_harness::{Confirm, Subject, TestBench, TestSource, Variant};
 use testwright_model::law;
 use testwright_model::operation::Operations;
 use testwright_model::sequence::Sequence;
 
 use crate::EngineError;
+use crate::findings::package_path;
 use crate::judge::{Failure, LEAK, is_said_to_be_forbidden};
 use crate::share::share;
 
@@ -41,6 +42,7 @@ pub enum Confirmation {
 pub struct Confirmer<'a> {
     pub bench: &'a TestBench,
     pub imports: Imports,
+    pub subject: &'a Subject,
     pub scratch: &'a Path,
     /// Lines above each test: tool, seed, command.
     pub header: String,
@@ -156,7 +158,7 @@ impl Confirmer<'_> {
     fn source(&self, name: &str, failure: &Failure, printed: &Printed, confirm: Confirm) -> String {
         let mut header = self.header.clone();
         header.push('\n');
-        header.push_str(&format!("{}: {}\n", failure.class, first_line(&failure.message)));
+        header.push_str(&format!("{}\n", told(failure, &package_path(&failure.file, self.subject))));
         if let Some(law) = law::of_class(failure.class) {
             header.push_str(&format!("Demanded by {}.\n", law.source));
         }
@@ -226,6 +228,28 @@ fn on(flag: bool) -> &'static str {
     if flag { "on" } else { "off" }
 }
 
+/// What is wrong, with the values that the message tells, and where.
+fn told(failure: &Failure, file: &str) -> String {
+    let mut text = format!("{}: {}", failure.class, plain(&first_line(&failure.message)));
+    for line in failure.message.lines().skip(1).filter(|line| !line.trim().is_empty()).take(VALUES) {
+        text.push_str(&format!("\n  {}", plain(first_line(line).trim())));
+    }
+    text.push_str(&format!("\nIn `{}`", failure.operation));
+    if !file.is_empty() {
+        text.push_str(&format!(", at {file}:{}", failure.line));
+    }
+    text.push('.');
+    text
+}
+
+/// Lines of a message behind its first, at most: `left: …` and `right: …`.
+const VALUES: usize = 4;
+
+/// Fit for a comment.
+fn plain(text: &str) -> String {
+    text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
+}
+
 pub fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or("").chars().take(160).collect()
 }
@@ -260,4 +284,28 @@ fn shows(failure: &Failure, run: &TestRun) -> Result<(), String> {
         }
     };
     if right { Ok(()) } else { Err(seen) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::Tier;
+
+    #[test]
+    fn the_comment_tells_what_with_which_values_and_where() {
+        let failure = Failure {
+            tier: Tier::Bug,
+            class: "panic",
+            operation: "Queue::push".to_owned(),
+            step: 1,
+            message: "assertion failed: a\rb\n  left: 1\n right: 2\n".to_owned(),
+            file: "src/lib.rs".to_owned(),
+            line: 58,
+        };
+        assert_eq!(
+            told(&failure, "queue/src/lib.rs"),
+            "panic: assertion failed: a\\rb\n  left: 1\n  right: 2\nIn `Queue::push`, at queue/src/lib.rs:58."
+        );
+        assert!(told(&failure, "").ends_with("\nIn `Queue::push`."), "memory errors have no place");
+    }
 }

@@ -1,20 +1,31 @@
-//! Shortens a sequence while it still does the same: without calls that are not needed, with values that were there before, with
-//! plainer literals.
+//! Shortens a sequence while it still does the same: without calls that are not needed, with values that were there before or that the
+//! pool makes in fewer steps, with plainer literals.
 
-use std::collections::{HashMap, HashSet};
+mod literal;
+mod replace;
+mod weight;
 
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use testwright_model::OpId;
 use testwright_model::operation::{Operations, TypeId};
-use testwright_model::sequence::{Sequence, Step, ValueId};
-use testwright_model::{Literal, OpId};
+use testwright_model::sequence::{Sequence, Step};
 
 use crate::repair::repair;
+pub use replace::{Making, replace};
+use weight::{SOME, rank, weight};
 
 /// Rounds of replacing and removing, at most: each makes the sequence plainer.
 const ROUNDS: usize = 40;
 
-/// The plainest way to make a value of each type that can be made of nothing.
+/// Ways to make a value of each type that are plainer than what a sequence may have.
 #[derive(Debug, Default)]
-pub struct Plainest(HashMap<TypeId, OpId>);
+pub struct Plainest {
+    /// The plainest of those that need nothing.
+    of_nothing: HashMap<TypeId, OpId>,
+    /// The shortest that a search knows.
+    makers: BTreeMap<TypeId, Vec<Making>>,
+}
 
 impl Plainest {
     pub fn of(operations: &Operations, usable: &HashSet<OpId>) -> Self {
@@ -31,30 +42,44 @@ impl Plainest {
                 }
             }
         }
-        Plainest(found)
+        Plainest { of_nothing: found, makers: BTreeMap::new() }
+    }
+
+    /// With values that a search has made: of each type the lightest few.
+    #[must_use]
+    pub fn with_makers<'m>(
+        mut self,
+        operations: &Operations,
+        makers: impl IntoIterator<Item = &'m Making>,
+    ) -> Self {
+        for making in makers {
+            let Some(ty) = making.ty(operations) else { continue };
+            let known = self.makers.entry(ty).or_default();
+            if !known.contains(making) {
+                known.push(making.clone());
+            }
+        }
+        for known in self.makers.values_mut() {
+            known.sort_by_cached_key(|making| weight(operations, &making.as_sequence()));
+            known.truncate(MAKERS);
+        }
+        self
     }
 }
 
-/// Steps of a sequence in which every pair of values is tried.
-const SHORT: usize = 60;
-
-/// The rank of calls that are not known to be plain.
-const SOME: u8 = 2;
-
-/// How plain a call without arguments is, by its name.
-fn rank(path: &str) -> u8 {
-    match path.rsplit("::").next() {
-        // The second is `()`, which also comes from calls that do something.
-        Some("new" | "(…)") => 0,
-        Some("default") => 1,
-        _ => SOME,
-    }
-}
+/// Ways to make a value of one type that are tried.
+pub const MAKERS: usize = 6;
 
 /// The sequence up to a step, with what the step's values were made of and who changed them, and nothing else: mostly enough, and far
 /// sooner found than by leaving out this and that.
 pub fn slice(operations: &Operations, sequence: &Sequence, step: usize) -> Option<Sequence> {
     let steps = sequence.steps.get(..=step)?;
+    let kept = needed(steps, step);
+    without(operations, steps, (0..steps.len()).filter(|index| !kept.contains(index)).collect())
+}
+
+/// A step, what its values were made of and who changed them.
+fn needed(steps: &[Step], step: usize) -> HashSet<usize> {
     let mut kept = HashSet::new();
     let mut open = vec![step];
     while let Some(index) = open.pop() {
@@ -63,7 +88,7 @@ pub fn slice(operations: &Operations, sequence: &Sequence, step: usize) -> Optio
             open.extend((index + 1..steps.len()).filter(|user| changes(&steps[*user], index)));
         }
     }
-    without(operations, steps, (0..steps.len()).filter(|index| !kept.contains(index)).collect())
+    kept
 }
 
 /// Whether a step may change a value, or ends it.
@@ -75,8 +100,8 @@ fn changes(step: &Step, value: usize) -> bool {
     }
 }
 
-/// Removes calls that are not needed, then puts earlier values and plainer literals in the place of others as long as that is the
-/// same, and removes what nobody needs any more.
+/// Removes calls that are not needed, then puts earlier, shorter and plainer values in the place of others as long as that is the
+/// same, and removes what nobody needs any more. Of several ways the lightest is taken.
 pub fn simplify(
     operations: &Operations,
     plainest: &Plainest,
@@ -85,18 +110,52 @@ pub fn simplify(
 ) -> Sequence {
     let mut best = remove_calls(operations, sequence, same);
     for _ in 0..ROUNDS {
-        let mut known = HashSet::new();
-        let candidates: Vec<Sequence> = without_detours(operations, &best)
-            .into_iter()
-            .chain(with_earlier_values(operations, &best))
-            .chain(with_plainer_makers(operations, plainest, &best))
-            .chain(with_literals_for_calls(operations, &best))
-            .chain(with_plainer_literals(operations, &best))
-            .filter(|candidate| candidate.len() <= best.len() && known.insert(candidate.clone()))
-            .collect();
-        let verdicts = same(&candidates);
-        let Some((plainer, _)) = candidates.into_iter().zip(verdicts).find(|(_, same)| *same) else { break };
-        best = remove_calls(operations, plainer, same);
+        if let Some(lighter) = lightest(operations, &best, replace::all(operations, plainest, &best), same) {
+            best = remove_calls(operations, lighter, same);
+            continue;
+        }
+        let plain = with_plain_literals(operations, best.clone(), same);
+        if plain == best {
+            break;
+        }
+        best = remove_calls(operations, plain, same);
+    }
+    best
+}
+
+/// The lightest of the candidates that are lighter than the sequence and do the same.
+fn lightest(
+    operations: &Operations,
+    sequence: &Sequence,
+    candidates: Vec<Sequence>,
+    same: &mut dyn FnMut(&[Sequence]) -> Vec<bool>,
+) -> Option<Sequence> {
+    let most = weight(operations, sequence);
+    let mut known = HashSet::new();
+    let mut weighed: Vec<_> = candidates
+        .into_iter()
+        .map(|candidate| (weight(operations, &candidate), candidate))
+        .filter(|(weight, candidate)| *weight < most && known.insert(candidate.clone()))
+        .collect();
+    weighed.sort_by_key(|(weight, _)| *weight);
+    let candidates: Vec<Sequence> = weighed.into_iter().map(|(_, candidate)| candidate).collect();
+    let verdicts = same(&candidates);
+    candidates.into_iter().zip(verdicts).find(|(_, same)| *same).map(|(candidate, _)| candidate)
+}
+
+/// The sequence with each of its literals as plain as can be, one after the other.
+fn with_plain_literals(
+    operations: &Operations,
+    sequence: Sequence,
+    same: &mut dyn FnMut(&[Sequence]) -> Vec<bool>,
+) -> Sequence {
+    let mut best = sequence;
+    for index in 0..best.len() {
+        for _ in 0..ROUNDS {
+            let plainer = replace::with_plainer_literal(operations, &best, index);
+            let Some(lighter) = lightest(operations, &best, plainer, same) else { break };
+            best = lighter;
+        }
     }
     best
 }
@@ -108,159 +167,6 @@ pub fn type_of(operations: &Operations, step: &Step) -> Option<TypeId> {
         Step::Call { op, .. } => Some(operations.get(*op).result),
         _ => None,
     }
-}
-
-/// The sequence with an earlier value in all places of a later one, without what only led from the one to the other: a value that
-/// is wrapped and taken out again.
-fn without_detours(operations: &Operations, sequence: &Sequence) -> Vec<Sequence> {
-    let steps = &sequence.steps;
-    let mut found = Vec::new();
-    // What could not be made shorter than this will not be plain, and there are as many pairs as it is long, squared.
-    if steps.len() > SHORT {
-        return found;
-    }
-    for late in (0..steps.len()).rev() {
-        let Some(ty) = type_of(operations, &steps[late]) else { continue };
-        for early in (0..late).filter(|early| type_of(operations, &steps[*early]) == Some(ty)) {
-            let mut steps = steps.clone();
-            for step in &mut steps[late + 1..] {
-                replace(step, late, early);
-            }
-            let mut gone = HashSet::from([late]);
-            for index in (early + 1..late).rev() {
-                let used =
-                    (index + 1..steps.len()).any(|user| !gone.contains(&user) && needs(&steps[user], index));
-                if steps[index].makes_value() && !used {
-                    gone.insert(index);
-                }
-            }
-            found.extend(without(operations, &steps, gone));
-        }
-    }
-    found
-}
-
-/// One value in the place of another, wherever the step names it.
-pub fn replace(step: &mut Step, old: usize, new: usize) {
-    let swap = |value: &mut ValueId| {
-        if value.0 as usize == old {
-            value.0 = u32::try_from(new).unwrap_or(value.0);
-        }
-    };
-    match step {
-        Step::Call { args, .. } => args.iter_mut().for_each(|arg| swap(&mut arg.value)),
-        Step::Drop(value) | Step::Forget(value) => swap(value),
-        _ => {}
-    }
-}
-
-/// Whether a step does something with a value other than to end it.
-fn needs(step: &Step, value: usize) -> bool {
-    matches!(step, Step::Call { args, .. } if args.iter().any(|arg| arg.value.0 as usize == value))
-}
-
-/// The sequence with one value made of nothing instead of something.
-fn with_plainer_makers(operations: &Operations, plainest: &Plainest, sequence: &Sequence) -> Vec<Sequence> {
-    let mut found = Vec::new();
-    for (index, step) in sequence.steps.iter().enumerate() {
-        let Step::Call { op, args } = step else { continue };
-        let operation = operations.get(*op);
-        let Some(plainer) = plainest.0.get(&operation.result) else { continue };
-        let old = if args.is_empty() { rank(&operation.path) } else { SOME };
-        if rank(&operations.get(*plainer).path) < old {
-            let mut steps = sequence.steps.clone();
-            steps[index] = Step::Call { op: *plainer, args: Vec::new() };
-            found.extend(repair(operations, &steps));
-        }
-    }
-    found
-}
-
-/// The sequence with one argument replaced by an earlier value of its type.
-fn with_earlier_values(operations: &Operations, sequence: &Sequence) -> Vec<Sequence> {
-    let type_of = |value: ValueId| type_of(operations, &sequence.steps[value.0 as usize]);
-    let mut found = Vec::new();
-    // The last calls first: whatever they no longer need goes away as a whole.
-    for (index, step) in sequence.steps.iter().enumerate().rev() {
-        let Step::Call { args, .. } = step else { continue };
-        for (place, arg) in args.iter().enumerate() {
-            let earlier = (0..arg.value.0).map(ValueId).filter(|other| type_of(*other) == type_of(arg.value));
-            for other in earlier {
-                let mut steps = sequence.steps.clone();
-                if let Step::Call { args, .. } = &mut steps[index] {
-                    args[place].value = other;
-                }
-                found.extend(repair(operations, &steps));
-            }
-        }
-    }
-    found
-}
-
-/// The sequence with one integer written out instead of computed.
-fn with_literals_for_calls(operations: &Operations, sequence: &Sequence) -> Vec<Sequence> {
-    let mut found = Vec::new();
-    for (index, step) in sequence.steps.iter().enumerate() {
-        let Step::Call { op, .. } = step else { continue };
-        let ty = operations.get(*op).result;
-        let Some(most) = operations.ty(ty).largest() else { continue };
-        for value in [0, 1, most] {
-            let mut steps = sequence.steps.clone();
-            steps[index] = Step::Literal { ty, value: Literal::Int(value) };
-            found.extend(repair(operations, &steps));
-        }
-    }
-    found
-}
-
-/// The sequence with one literal made plainer.
-fn with_plainer_literals(operations: &Operations, sequence: &Sequence) -> Vec<Sequence> {
-    let mut found = Vec::new();
-    for (index, step) in sequence.steps.iter().enumerate() {
-        let Step::Literal { value, .. } = step else { continue };
-        for plainer in plainer(value) {
-            let mut steps = sequence.steps.clone();
-            if let Step::Literal { value, .. } = &mut steps[index] {
-                *value = plainer;
-            }
-            found.extend(repair(operations, &steps));
-        }
-    }
-    found
-}
-
-/// Literals that a reader would rather see, the plainest first. None of them leads back.
-fn plainer(literal: &Literal) -> Vec<Literal> {
-    match literal {
-        Literal::Int(value) => {
-            // Large ones come down in few rounds.
-            let parts = [value >> 32, value >> 16, value >> 8, value >> 4, value / 4, value / 2];
-            let mut all: Vec<i128> =
-                [0, 1, 2].into_iter().chain(parts).chain([value - value.signum()]).collect();
-            let mut known = HashSet::new();
-            all.retain(|other| other.unsigned_abs() < value.unsigned_abs() && known.insert(*other));
-            all.into_iter().map(Literal::Int).collect()
-        }
-        Literal::Str(text) => shorter(&text.chars().collect::<Vec<char>>())
-            .into_iter()
-            .map(|chars| Literal::Str(chars.into_iter().collect()))
-            .collect(),
-        Literal::Bytes(bytes) => shorter(bytes).into_iter().map(Literal::Bytes).collect(),
-        Literal::Bool(_) | Literal::Char(_) | Literal::Float(_) => Vec::new(),
-    }
-}
-
-/// Nothing, halves, and without one at either end.
-fn shorter<T: Clone + PartialEq>(items: &[T]) -> Vec<Vec<T>> {
-    if items.is_empty() {
-        return Vec::new();
-    }
-    let half = items.len() / 2;
-    let mut all = vec![Vec::new(), items[..half].to_vec(), items[half..].to_vec()];
-    all.extend([items[1..].to_vec(), items[..items.len() - 1].to_vec()]);
-    all.retain(|other| other.len() < items.len());
-    all.dedup();
-    all
 }
 
 /// Removes calls that are not needed. `same` runs candidates and says which of them still do it.
@@ -287,6 +193,43 @@ pub fn remove_calls(
         shortest(operations, &best, (0..best.len()).rev().map(|index| HashSet::from([index])).collect(), same)
     {
         best = shorter;
+    }
+    best
+}
+
+/// Plain delta debugging over the steps, to compare with: parts alone, all but parts, then smaller parts.
+pub fn delta_debug(
+    operations: &Operations,
+    sequence: Sequence,
+    same: &mut dyn FnMut(&[Sequence]) -> Vec<bool>,
+) -> Sequence {
+    let mut best = sequence;
+    let mut parts = 2;
+    while best.len() >= 2 {
+        let size = best.len().div_ceil(parts);
+        let part = |start: usize| start..(start + size).min(best.len());
+        let starts: Vec<usize> = (0..best.len()).step_by(size).collect();
+        let alone = starts.iter().map(|start| {
+            let gone = (0..best.len()).filter(|index| !part(*start).contains(index)).collect();
+            (true, without(operations, &best.steps, gone))
+        });
+        let others =
+            starts.iter().map(|start| (false, without(operations, &best.steps, part(*start).collect())));
+        let candidates: Vec<(bool, Sequence)> = alone
+            .chain(others)
+            .filter_map(|(alone, candidate)| Some((alone, candidate?)))
+            .filter(|(_, candidate)| candidate.len() < best.len())
+            .collect();
+        let sequences: Vec<Sequence> = candidates.iter().map(|(_, candidate)| candidate.clone()).collect();
+        let verdicts = same(&sequences);
+        match candidates.into_iter().zip(verdicts).find(|(_, same)| *same) {
+            Some(((alone, shorter), _)) => {
+                best = shorter;
+                parts = if alone { 2 } else { (parts - 1).max(2) };
+            }
+            None if parts >= best.len() => break,
+            None => parts = (2 * parts).min(best.len()),
+        }
     }
     best
 }
@@ -323,14 +266,24 @@ pub fn without_laws(operations: &Operations, sequence: &Sequence) -> Sequence {
 
 /// A sequence without some steps and all that depends on their values.
 pub fn without(operations: &Operations, all: &[Step], mut gone: HashSet<usize>) -> Option<Sequence> {
+    for (index, step) in all.iter().enumerate() {
+        if step.uses().iter().any(|value| gone.contains(&(value.0 as usize))) {
+            gone.insert(index);
+        }
+    }
+    let (steps, _) = pick(all, &(0..all.len()).filter(|index| !gone.contains(index)).collect())?;
+    repair(operations, &steps)
+}
+
+/// Some of the steps, and where each of all is among them; `None` if there are none, or if one is used that is not there.
+fn pick(all: &[Step], kept: &HashSet<usize>) -> Option<(Vec<Step>, Vec<u32>)> {
     let mut steps: Vec<Step> = Vec::new();
     let mut place: Vec<u32> = vec![u32::MAX; all.len()];
-    for (i, step) in all.iter().enumerate() {
-        if gone.contains(&i) || step.uses().iter().any(|value| gone.contains(&(value.0 as usize))) {
-            gone.insert(i);
-            continue;
+    for (index, step) in all.iter().enumerate().filter(|(index, _)| kept.contains(index)) {
+        if step.uses().iter().any(|value| !kept.contains(&(value.0 as usize))) {
+            return None;
         }
-        place[i] = u32::try_from(steps.len()).ok()?;
+        place[index] = u32::try_from(steps.len()).ok()?;
         let mut step = step.clone();
         match &mut step {
             Step::Call { args, .. } => {
@@ -343,10 +296,7 @@ pub fn without(operations: &Operations, all: &[Step], mut gone: HashSet<usize>) 
         }
         steps.push(step);
     }
-    if steps.is_empty() {
-        return None;
-    }
-    repair(operations, &steps)
+    (!steps.is_empty()).then_some((steps, place))
 }
 
 #[cfg(test)]
@@ -355,7 +305,7 @@ mod tests {
     use crate::invented::operation;
     use testwright_model::Ty;
     use testwright_model::operation::Abilities;
-    use testwright_model::sequence::{Arg, How};
+    use testwright_model::sequence::{Arg, How, ValueId};
 
     /// Calls whose arguments are moved, one after the other: operation and arguments.
     fn sequence(calls: &[(u32, &[u32])]) -> Sequence {
@@ -390,18 +340,43 @@ mod tests {
         // Two more ropes that have nothing to do with it, and something behind it.
         let mut longer = sequence(&[(5, &[]), (1, &[]), (0, &[0]), (2, &[2]), (3, &[3]), (4, &[4])]);
         longer.steps.extend(sequence(&[(1, &[]), (0, &[1])]).steps);
-        assert_eq!(slice(&operations, &longer, 5), Some(long));
+        assert_eq!(slice(&operations, &longer, 5), Some(long.clone()));
+        // What removing alone leaves: `unwrap` gives the rope that `Some` was given.
+        assert_eq!(delta_debug(&operations, longer, &mut same), long);
     }
 
     #[test]
-    fn plainer_literals_come_to_an_end() {
-        let numbers = |value| plainer(&Literal::Int(value));
-        assert_eq!(numbers(0), []);
-        assert_eq!(numbers(1), [Literal::Int(0)]);
-        assert_eq!(numbers(-300), [0, 1, 2, -1, -2, -19, -75, -150, -299].map(Literal::Int));
-        assert_eq!(numbers(9), [0, 1, 2, 4, 8].map(Literal::Int));
-        let texts = plainer(&Literal::Str("añb".to_owned()));
-        assert_eq!(texts, ["", "a", "ñb", "añ"].map(|text| Literal::Str(text.to_owned())));
-        assert_eq!(plainer(&Literal::Bytes(Vec::new())), []);
+    fn a_shorter_sequence_of_the_pool_takes_the_place_of_a_longer_one() {
+        let mut operations = Operations::default();
+        operations.types = vec![Ty::adt("a::Rope", Vec::new()), Ty::adt("a::Part", Vec::new())];
+        operations.abilities = vec![Abilities { needs_drop: true, ..Abilities::default() }; 2];
+        operations.operations = vec![
+            operation("Part::new", &[], 1),
+            operation("Rope::of", &[("a", 1), ("b", 1)], 0),
+            operation("Rope::joined", &[("a", 0), ("b", 0)], 0),
+            operation("fail", &[("self", 0)], 1),
+            operation("Rope::sample", &[("part", 1)], 0),
+        ];
+        // fail(Rope::joined(Rope::of(part, part), Rope::of(part, part))), which also fails for what `sample` makes.
+        let calls: [(u32, &[u32]); 8] =
+            [(0, &[]), (0, &[]), (1, &[0, 1]), (0, &[]), (0, &[]), (1, &[3, 4]), (2, &[2, 5]), (3, &[6])];
+        let long = sequence(&calls);
+        let of = |step: &Step| match step {
+            Step::Call { op, args } => (op.0, args.first().map(|arg| arg.value.0 as usize)),
+            _ => (u32::MAX, None),
+        };
+        let fails = |candidate: &Sequence| {
+            let Some((3, Some(rope))) = candidate.steps.last().map(of) else { return false };
+            matches!(of(&candidate.steps[rope]).0, 2 | 4)
+        };
+        let mut same = |candidates: &[Sequence]| candidates.iter().map(fails).collect();
+        let plain = Plainest::default();
+        assert_eq!(simplify(&operations, &plain, long.clone(), &mut same).len(), 8, "removing is not enough");
+        // Something that has nothing to do with the value stands before it.
+        let known = sequence(&[(0, &[]), (0, &[]), (4, &[1])]);
+        let makers = [Making::of(&known, ValueId(2)).expect("it makes a value")];
+        let plainest = Plainest::default().with_makers(&operations, &makers);
+        let short = simplify(&operations, &plainest, long, &mut same);
+        assert_eq!(short, sequence(&[(0, &[]), (4, &[0]), (3, &[1])]));
     }
 }

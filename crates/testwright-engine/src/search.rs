@@ -40,6 +40,7 @@ use crate::direct::pool::{Novelty, Pool};
 use crate::direct::{self, Maker, Means};
 use crate::judge::Failure;
 use crate::lengths::Lengths;
+use crate::minimise::Making;
 use crate::saving::Saver;
 use crate::seen_before::SeenBefore;
 use crate::workbench::Workbench;
@@ -70,6 +71,8 @@ pub struct Learned {
     /// Others that ran to their end, with values of all types and sizes: they may execute lines that the build which searched has no
     /// counters for.
     pub others: Vec<Sequence>,
+    /// Of each type, some of the shortest ways to make a value.
+    pub makers: Vec<Making>,
     pub choice: Choice,
     /// By operation: the shortest sequence that raises a documented panic, and its message.
     pub documented: BTreeMap<String, (Sequence, String)>,
@@ -349,6 +352,7 @@ impl<'a> Search<'a> {
         let decoded =
             others.iter().map(|entry| direct::decode(&self.bench.operations, &self.bank, &entry.words));
         self.learned.others = decoded.collect();
+        self.learned.makers = self.makers();
         self.learned.distinct = self.pool.distinct();
         self.learned.pool = self.pool.len();
         self.note_edges();

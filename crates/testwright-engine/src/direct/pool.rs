@@ -236,6 +236,17 @@ impl Pool {
         found.into_iter().map(|(_, entry, values)| (entry, values)).collect()
     }
 
+    /// Of each type, so many values at most: those of the shortest sequences.
+    pub fn shortest(&self, most: usize) -> Vec<(&Entry, ValueId)> {
+        let mut found = Vec::new();
+        for classes in &self.by_type {
+            let mut offers: Vec<&Offer> = classes.iter().flatten().collect();
+            offers.sort_by_key(|offer| (offer.entry.shape.calls, offer.entry.words.len()));
+            found.extend(offers.into_iter().take(most).map(|offer| (&offer.entry, offer.value)));
+        }
+        found
+    }
+
     /// Sequences of all types and sizes, at most so many: the newest of each.
     pub fn spread(&self, most: usize) -> Vec<&Entry> {
         let classes = self.by_type.iter().flatten();

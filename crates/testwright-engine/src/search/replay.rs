@@ -13,6 +13,7 @@ use crate::EngineError;
 use crate::direct;
 use crate::direct::draft::{Draft, Proposal};
 use crate::direct::pool::Entry;
+use crate::minimise::{MAKERS, Making};
 use crate::saving::POOL_SAMPLE;
 
 impl Search<'_> {
@@ -99,6 +100,13 @@ impl Search<'_> {
         if let Some(saver) = &mut self.saver {
             saver.save(&self.learned, pool);
         }
+    }
+
+    /// Of each type, the shortest ways to make a value that the pool has.
+    pub(super) fn makers(&self) -> Vec<Making> {
+        let decode = |entry: &Entry| direct::decode(&self.bench.operations, &self.bank, &entry.words);
+        let shortest = self.pool.shortest(MAKERS).into_iter();
+        shortest.filter_map(|(entry, value)| Making::of(&decode(entry), value)).collect()
     }
 
     fn sample(&self) -> Vec<Kept> {
