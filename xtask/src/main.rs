@@ -1,4 +1,4 @@
-//! Campaigns and measurements: `cargo xtask survey|legality|throughput|bench|sanitize|containers|branches|strategies|mutants|hunt|simplify`.
+//! Campaigns and measurements: `cargo xtask survey|legality|throughput|bench|sanitize|containers|branches|strategies|mutants|hunt|simplify|laws`.
 //!
 //! Each prints the figures that the documents quote, and exits 1 if its bar is missed.
 
@@ -6,6 +6,7 @@ mod bench;
 mod branches;
 mod containers;
 mod hunt;
+mod laws;
 mod legality;
 mod mutants;
 mod sanitize;
@@ -170,6 +171,23 @@ enum Command {
         #[arg(long)]
         markdown: bool,
     },
+    /// Every law: after how long its breaker is found
+    Laws {
+        /// Time of each campaign
+        #[arg(long, default_value = "5s")]
+        budget: String,
+        /// Types that share a campaign
+        #[arg(long, default_value_t = 6)]
+        types: usize,
+        /// Campaigns at a time, of one worker each
+        #[arg(long, default_value_t = 1)]
+        jobs: usize,
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        /// Only laws whose classes contain one of these
+        #[arg(long, value_delimiter = ',')]
+        only: Vec<String>,
+    },
 }
 
 #[derive(Debug, Clone, Args)]
@@ -206,6 +224,9 @@ fn main() -> ExitCode {
             mutants::run(&mutants::Plan { crates, sample, budget, seed, jobs })
         }
         Command::Simplify { crates, budget, seed, jobs } => simplify::run(&crates, &budget, seed, jobs),
+        Command::Laws { budget, types, jobs, seed, only } => {
+            laws::run(&laws::Plan { budget, types, jobs, seed, only })
+        }
         Command::Hunt { list, needs, budget, seeds, ids, streams, reasons, markdown } => {
             hunt::run(&hunt::Plan { list, needs, ids, budget, seeds, streams, reasons, markdown })
         }

@@ -37,9 +37,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde::Deserialize;
-use testwright_engine::Demands;
 use testwright_engine::novelty::{Apart, NoveltyOf};
 use testwright_engine::wishes::Wishes;
+use testwright_engine::{Demands, EngineError};
+use testwright_harness::Subject;
 use testwright_model::contract::{Contract, Kind};
 use testwright_model::law::Added;
 use toml::{Table, Value};
@@ -169,6 +170,17 @@ impl Configuration {
                 .map(|(name, _)| name.clone())
                 .collect(),
         }
+    }
+}
+
+/// What the author of a package demands of it; nothing if its configuration cannot be read, which is no mistake in it.
+pub fn demands_of(subject: &Subject) -> Result<Demands, EngineError> {
+    match read(&subject.root, &subject.workspace_root) {
+        Ok(read) => Ok(read.demands(&subject.root, &subject.workspace_root)),
+        Err(error) if error.chain().any(<dyn std::error::Error>::is::<std::io::Error>) => {
+            Ok(Demands::default())
+        }
+        Err(error) => Err(EngineError::Wish(format!("{error:#}"))),
     }
 }
 

@@ -33,16 +33,8 @@ pub fn run(flags: &GenerateFlags) -> anyhow::Result<u8> {
     let progress = Arc::new(Progress::default());
     catch_interrupts(&progress);
     let interrupted = || progress.stop.load(Ordering::SeqCst);
-    let demands = |subject: &Subject| match configuration::read(&subject.root, &subject.workspace_root) {
-        Ok(read) => {
-            let demands = read.demands(&subject.root, &subject.workspace_root);
-            Ok(Demands { past_panics: flags.past_panics, ..demands })
-        }
-        // A file that cannot be read is no mistake in it; that is said below.
-        Err(error) if error.chain().any(<dyn std::error::Error>::is::<std::io::Error>) => {
-            Ok(Demands { past_panics: flags.past_panics, ..Demands::default() })
-        }
-        Err(error) => Err(EngineError::Wish(format!("{error:#}"))),
+    let demands = |subject: &Subject| {
+        Ok(Demands { past_panics: flags.past_panics, ..configuration::demands_of(subject)? })
     };
     let operations = flags.subject.operations as usize;
     let mut bench = match prepare_with(&selection, places, operations, &demands, &tell) {
@@ -275,7 +267,10 @@ fn summary(report: &Report) -> String {
         let _ = writeln!(
             text,
             "\n{} [{}] {} in {}\n  {first}",
-            finding.id, finding.tier, finding.class, finding.operation
+            finding.id,
+            finding.label(),
+            finding.class,
+            finding.operation
         );
         if let Some(location) = &finding.location {
             let _ = writeln!(text, "  at {}:{}", location.file, location.line);
@@ -288,13 +283,16 @@ fn summary(report: &Report) -> String {
         }
     }
     let bugs = report.bugs();
-    let others = report.findings.len() - bugs;
+    let hints = match report.hints() {
+        0 => String::new(),
+        hints => format!(", {}", count(hints, "hint")),
+    };
     let suite = &report.regression;
     let _ = writeln!(
         text,
-        "\n{}, {}; {} with {}",
+        "\n{}, {}{hints}; {} with {}",
         count(bugs, "bug"),
-        count(others, "undocumented panic"),
+        count(report.undocumented(), "undocumented panic"),
         count(suite.tests, "regression test"),
         count(suite.assertions, "assertion"),
     );

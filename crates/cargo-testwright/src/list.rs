@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 
-use testwright_engine::listing::{Listing, listing};
-use testwright_engine::prepare;
+use testwright_emit::report::HINT;
+use testwright_engine::listing::{ListedContract, Listing, listing};
+use testwright_engine::prepare_with;
 use testwright_harness::Places;
 
+use crate::configuration;
 use crate::flags::{ListFlags, MessageFormat};
 use crate::output;
 
@@ -13,11 +15,13 @@ pub fn run(flags: &ListFlags) -> anyhow::Result<u8> {
     let selection = flags.subject.selection()?;
     let places = Places::for_selection(&selection, &output::default_out(&selection))?;
     let human = flags.message_format == MessageFormat::Human;
-    let bench = prepare(&selection, places, flags.subject.operations as usize, &|line| {
+    let tell = |line: &str| {
         if human {
             eprintln!("{line}");
         }
-    })?;
+    };
+    let operations = flags.subject.operations as usize;
+    let bench = prepare_with(&selection, places, operations, &configuration::demands_of, &tell)?;
     let list = listing(&bench);
     if !human {
         output::print(&format!("{}\n", serde_json::to_string_pretty(&list)?));
@@ -39,20 +43,30 @@ fn text(list: &Listing) -> String {
             let _ = writeln!(text, "          {operation}");
         }
     }
+    for law in &list.laws {
+        let hint = if law.confidence == HINT { ", a hint" } else { "" };
+        let _ = writeln!(text, "law     {}: {} ({}{hint})", law.operation, law.says, law.class);
+    }
+    for contract in &list.contracts {
+        let ListedContract { operation, kind, expression, place } = contract;
+        let _ = writeln!(text, "{kind} {operation}: {expression} ({place})");
+    }
     for item in &list.skipped {
         let _ = writeln!(text, "skipped {} {}: {}", item.kind, item.path, item.reason);
     }
     let figures = &list.figures;
     let _ = writeln!(
         text,
-        "\n{} {}: functions {} of {}, trait implementations {} of {} have operations; {} other operations",
+        "\n{} {}: functions {} of {}, trait implementations {} of {} have operations; {} other operations, {} laws, {} contracts",
         list.krate,
         list.version,
         figures.inherent_taken,
         figures.inherent_total,
         figures.trait_taken,
         figures.trait_total,
-        list.other_operations
+        list.other_operations,
+        list.laws.len(),
+        list.contracts.len()
     );
     for (reason, count) in &figures.reasons {
         let _ = writeln!(text, "{count:>6} {reason}");

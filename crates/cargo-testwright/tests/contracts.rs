@@ -85,6 +85,9 @@ fn nothing_is_said_of_contracts_that_are_kept() {
     }
     let skipped = report["api"]["skipped"].as_array().expect("a list");
     assert_eq!(skipped.len(), 0, "no choice of types is lost: {skipped:?}");
+    let listed = run(&mut tool(&here, &["list", "--message-format", "json"])).expect(0, &[]);
+    let listed: Value = serde_json::from_str(&listed.stdout).expect("JSON");
+    assert_eq!(listed["contracts"].as_array().map(Vec::len), report["contracts"].as_array().map(Vec::len));
 }
 
 /// Needs the crate `contracts`, which cargo downloads.

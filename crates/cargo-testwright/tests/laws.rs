@@ -35,6 +35,7 @@ fn every_law_is_seen_to_be_broken() {
     let found = classes("laws-broken", "400000", 1);
     let missed: Vec<&str> = law::all().map(|law| law.class).filter(|class| !found.contains(*class)).collect();
     assert!(missed.is_empty(), "not found: {missed:?}");
+    assert!(found.contains("index"), "`Headline` panics where a precision is asked for");
 }
 
 #[test]
@@ -63,6 +64,26 @@ fn a_broken_law_is_shown_by_a_test_of_its_own() {
 }
 
 #[test]
+fn a_law_by_name_alone_is_a_hint_and_no_reason_to_fail() {
+    let here = fixture("laws-hint", "laws-broken");
+    let out = here.with_file_name("out");
+    let out_text = out.to_str().expect("Unicode");
+    let manifest = here.join("Cargo.toml");
+    let order = ["generate", "--executions", "20000", "--only", "Stamp", "--deny", "undocumented-panic"];
+    let more = ["--out", out_text, "--manifest-path"];
+    let ran = run(tool(Path::new("/"), &order).args(more).arg(&manifest));
+    let report = json(&out.join("report.json"));
+    let findings = report["findings"].as_array().expect("a list");
+    let hint = findings.iter().find(|finding| finding["class"] == "law:from.to").expect("found");
+    assert_eq!(hint["confidence"], "hint");
+    assert_eq!(hint["tier"], "undocumented-panic");
+    for words in ["[hint] law:from.to in Stamp::from_be_bytes", ", 1 hint;"] {
+        assert!(ran.stdout.contains(words), "{ran}");
+    }
+    ran.expect(0, &[]);
+}
+
+#[test]
 fn laws_of_the_author_are_checked_and_must_compile() {
     let here = fixture("laws-own", "bounded-stack");
     let manifest = here.join("Cargo.toml");
@@ -87,6 +108,13 @@ fn laws_of_the_author_are_checked_and_must_compile() {
     write("a.len() < 2");
     go().expect(1, &[]);
     assert!(classes(&out).contains(&"law:BoundedStack.small".to_owned()));
+
+    let listed = run(tool(Path::new("/"), &["list", "--manifest-path"]).arg(&manifest)).expect(0, &[]);
+    assert!(
+        listed.stdout.contains("BoundedStack::small: small: a.len() < 2 (law:BoundedStack.small)"),
+        "{listed}"
+    );
+    assert!(listed.stdout.contains("BoundedStack::is_empty: `is_empty` if and only if"), "{listed}");
 
     write("a.length() < 2");
     go().expect(2, &["testwright.toml:4", "law `small`", "no method named `length`"]);

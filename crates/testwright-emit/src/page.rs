@@ -26,7 +26,7 @@ pub fn page(report: &Report) -> String {
         text(&report.krate.name),
         text(&report.krate.version),
         count(bugs, "bug"),
-        count(report.findings.len() - bugs, "undocumented panic")
+        count(report.undocumented(), "undocumented panic")
     );
     let mut out = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\

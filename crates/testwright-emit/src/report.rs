@@ -30,9 +30,17 @@ pub struct Report {
 }
 
 impl Report {
-    /// How many findings are bugs; all others are undocumented panics.
+    /// How many findings are bugs; all others are undocumented panics or hints.
     pub fn bugs(&self) -> usize {
         self.findings.iter().filter(|finding| finding.is_bug()).count()
+    }
+
+    pub fn undocumented(&self) -> usize {
+        self.findings.iter().filter(|finding| !finding.is_bug() && !finding.is_hint()).count()
+    }
+
+    pub fn hints(&self) -> usize {
+        self.findings.iter().filter(|finding| finding.is_hint()).count()
     }
 }
 
@@ -202,7 +210,11 @@ pub struct FileFigures {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     pub id: String,
+    /// `bug` or `undocumented-panic`.
     pub tier: String,
+    /// `certain`, or `hint`: by the names of methods alone.
+    #[serde(default)]
+    pub confidence: String,
     pub class: String,
     pub operation: String,
     pub message: String,
@@ -219,9 +231,21 @@ pub struct Finding {
     pub test: Test,
 }
 
+/// The confidence of a finding that a maintainer has to agree to.
+pub const HINT: &str = "hint";
+
 impl Finding {
     pub fn is_bug(&self) -> bool {
         self.tier == "bug"
+    }
+
+    pub fn is_hint(&self) -> bool {
+        self.confidence == HINT
+    }
+
+    /// What people are told: the tier, unless it is a hint.
+    pub fn label(&self) -> &str {
+        if self.is_hint() { HINT } else { &self.tier }
     }
 
     /// Messages may go on for pages; the first line says what happened.

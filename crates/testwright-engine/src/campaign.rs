@@ -14,7 +14,6 @@ use testwright_store::{Store, Stored, Totals};
 
 use crate::EngineError;
 use crate::findings::{self, Found};
-use crate::judge::Tier;
 use crate::saving::{Saver, write_all};
 use crate::search::{Learned, Search, Stage, calls};
 use crate::suite::{Material, Single, Suite};
@@ -331,13 +330,10 @@ impl Campaign<'_> {
         }
         let progress = self.progress;
         let totals = self.totals(past, searched);
-        let bugs = findings.iter().any(|finding: &report::Finding| finding.tier == Tier::Bug.name());
+        let denied =
+            |finding: &report::Finding| finding.is_bug() || self.plan.deny_undocumented && !finding.is_hint();
         let interrupted = progress.stop.load(Ordering::Relaxed);
-        let exit = if interrupted {
-            130
-        } else {
-            u8::from(bugs || (self.plan.deny_undocumented && !findings.is_empty()))
-        };
+        let exit = if interrupted { 130 } else { u8::from(findings.iter().any(denied)) };
         let mut report = Report {
             schema: 1,
             krate: report::CrateName { name: subject.package.clone(), version: subject.version.clone() },

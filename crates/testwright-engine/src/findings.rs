@@ -254,6 +254,7 @@ fn finding(
     report::Finding {
         id: finding_id(failure.class, &failure.operation, function, &failure.message),
         tier: failure.tier.name().to_owned(),
+        confidence: failure.tier.confidence().to_owned(),
         class: failure.class.to_owned(),
         operation: failure.operation.clone(),
         message: failure.message.clone(),

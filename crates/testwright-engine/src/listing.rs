@@ -1,9 +1,10 @@
 //! Every public item: taken as which operations, or skipped and why.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::judge;
 use crate::workbench::{CallableKind, Workbench};
 
 #[derive(Clone, Debug, Serialize)]
@@ -16,6 +17,10 @@ pub struct Listing {
     pub callables: Vec<Item>,
     /// Literals, fields, constants and std operations.
     pub other_operations: usize,
+    /// Laws that are checked, std's and the author's.
+    pub laws: Vec<ListedLaw>,
+    /// What the author demands of functions and types.
+    pub contracts: Vec<ListedContract>,
     pub skipped: Vec<SkippedItem>,
     pub figures: Figures,
 }
@@ -30,6 +35,27 @@ pub struct Item {
     pub out_of_reach: bool,
     pub file: Option<String>,
     pub line: Option<u32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct ListedLaw {
+    /// Who breaks it.
+    pub operation: String,
+    pub class: String,
+    pub says: String,
+    /// `certain` or `hint`.
+    pub confidence: &'static str,
+    /// Where std's documentation, or the author, demands it.
+    pub source: String,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct ListedContract {
+    /// The function, or for an invariant the type.
+    pub operation: String,
+    pub kind: &'static str,
+    pub expression: String,
+    pub place: String,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -87,7 +113,24 @@ pub fn listing(bench: &Workbench) -> Listing {
         features: bench.subject.features.clone(),
         features_off: bench.subject.features_off.clone(),
         callables,
-        other_operations: bench.usable.iter().filter(|id| !bench.operations.get(**id).is_subject()).count(),
+        other_operations: bench
+            .usable
+            .iter()
+            .filter(|id| {
+                bench.operations.get(**id).law().is_none() && !bench.operations.get(**id).is_subject()
+            })
+            .count(),
+        laws: laws(bench),
+        contracts: bench
+            .contracts
+            .iter()
+            .map(|contract| ListedContract {
+                operation: contract.of.clone(),
+                kind: contract.kind.name(),
+                expression: contract.expression.clone(),
+                place: contract.place.clone(),
+            })
+            .collect(),
         skipped: bench
             .skipped
             .iter()
@@ -99,4 +142,20 @@ pub fn listing(bench: &Workbench) -> Listing {
             .collect(),
         figures,
     }
+}
+
+/// One entry for each law of each type, however many forms of the type there are.
+fn laws(bench: &Workbench) -> Vec<ListedLaw> {
+    let usable = bench.usable.iter().map(|id| bench.operations.get(*id));
+    let listed = usable.filter_map(|operation| {
+        let law = operation.law()?;
+        Some(ListedLaw {
+            operation: operation.path.clone(),
+            class: law.class.to_owned(),
+            says: law.says.trim_end_matches(": ").to_owned(),
+            confidence: judge::tier_of(law).confidence(),
+            source: law.source.to_owned(),
+        })
+    });
+    listed.collect::<BTreeSet<_>>().into_iter().collect()
 }

@@ -17,6 +17,9 @@ const SHARING: [&str; 3] = ["handle", "shared", "reference-counted"];
 /// Methods of collections that do not grow.
 const BOUNDS: [&str; 4] = ["is_full", "remaining_capacity", "max_capacity", "cap"];
 
+/// Methods that take whatever a key is borrowed as.
+const LOOKING: [&str; 4] = ["contains", "contains_key", "get", "remove"];
+
 /// What one operation of a law has beside values of its type.
 #[derive(Default)]
 pub(crate) struct Companion {
@@ -26,11 +29,12 @@ pub(crate) struct Companion {
 }
 
 /// A method of a type, its parameters and result concrete.
-struct Method<'a> {
-    function: &'a Function,
-    receiver: &'static str,
-    params: Vec<(String, Ty)>,
-    result: Ty,
+pub(crate) struct Method<'a> {
+    pub function: &'a Function,
+    /// Empty for a function without one.
+    pub receiver: &'static str,
+    pub params: Vec<(String, Ty)>,
+    pub result: Ty,
 }
 
 impl Method<'_> {
@@ -45,12 +49,15 @@ impl<'a> Grounder<'_, '_, '_, 'a> {
     pub(crate) fn companions(&self, law: &Law, ty: &Ty) -> Vec<Companion> {
         let mut all = match law.with {
             With::Nothing => vec![Companion::default()],
-            With::Items { mutable } if self.lends(ty, mutable) => vec![Companion::default()],
-            With::Items { .. } => Vec::new(),
+            With::Items { mutable } => only_if(self.lends(ty, mutable)),
             With::Other(other) => self.others(&other, ty),
             With::Change => self.changes(law, ty),
             With::Family(prefix) => self.family(prefix, ty),
-            With::Insertion => self.insertion(ty).into_iter().collect(),
+            With::Insertion => self.insertion(ty, false).into_iter().collect(),
+            With::Removal => self.insertion(ty, true).into_iter().collect(),
+            With::Map(names) => self.map(names, ty).into_iter().collect(),
+            With::Target => only_if(self.target(ty).is_some_and(|target| self.can(&target, DEBUG, &[]))),
+            With::Pair => self.pairs(ty),
         };
         all.truncate(MOST);
         all
@@ -68,8 +75,16 @@ impl<'a> Grounder<'_, '_, '_, 'a> {
         BOUNDS.into_iter().any(has) || has("capacity") && !has("reserve")
     }
 
-    /// The type's inherent methods with a wanted name that anyone may call and that have no parameters of their own.
+    /// The type's inherent methods with a wanted name that anyone may call and that have no parameters of their own, but for those
+    /// that look something up.
     fn own_methods(&self, ty: &Ty, wanted: &dyn Fn(&str) -> bool) -> Vec<Method<'a>> {
+        let mut all = self.own_functions(ty, wanted);
+        all.retain(|method| !method.receiver.is_empty());
+        all
+    }
+
+    /// The same, and functions without a receiver.
+    pub(crate) fn own_functions(&self, ty: &Ty, wanted: &dyn Fn(&str) -> bool) -> Vec<Method<'a>> {
         let solver = self.chooser.solver;
         let mut all = Vec::new();
         for def in self.world.impls_for(ty) {
@@ -86,17 +101,19 @@ impl<'a> Grounder<'_, '_, '_, 'a> {
                     .iter()
                     .any(|param| !matches!(param.kind, ParamKind::Lifetime { .. }));
                 let is_plain = !function.is_unsafe && !function.is_async && !function.doc_hidden;
-                if !function.has_receiver() || !is_plain || is_open && function.name != "contains" {
+                if !is_plain || is_open && !LOOKING.contains(&&*function.name) {
                     continue;
                 }
                 let concrete = |ty: &Ty| solver.normalise(ty, &bindings).erased();
-                let receiver = match concrete(&function.params[0].1) {
-                    Ty::Ref { mutable: false, .. } => "&self",
-                    Ty::Ref { .. } => "&mut self",
-                    _ => "self",
+                let (receiver, rest) = match &function.params[..] {
+                    [(_, this), rest @ ..] if function.has_receiver() => match concrete(this) {
+                        Ty::Ref { mutable: false, .. } => ("&self", rest),
+                        Ty::Ref { .. } => ("&mut self", rest),
+                        _ => ("self", rest),
+                    },
+                    all => ("", all),
                 };
-                let params =
-                    function.params[1..].iter().map(|(name, ty)| (name.clone(), concrete(ty))).collect();
+                let params = rest.iter().map(|(name, ty)| (name.clone(), concrete(ty))).collect();
                 all.push(Method { function, receiver, params, result: concrete(&function.result) });
             }
         }
@@ -128,15 +145,24 @@ impl<'a> Grounder<'_, '_, '_, 'a> {
     }
 
     fn item(&self, ty: &Ty) -> Option<Ty> {
+        self.projected(ty, INTO_ITERATOR).filter(|item| self.can(item, DEBUG, &[]))
+    }
+
+    /// What the type dereferences to.
+    fn target(&self, ty: &Ty) -> Option<Ty> {
+        self.projected(ty, ("std::ops::Deref", "Target"))
+    }
+
+    /// An associated type of a trait.
+    fn projected(&self, ty: &Ty, (path, name): (&str, &str)) -> Option<Ty> {
         let projection = Ty::Proj {
             base: Box::new(ty.clone()),
-            trait_: Some(Box::new(plain_trait(INTO_ITERATOR.0, Vec::new()))),
-            name: INTO_ITERATOR.1.to_owned(),
+            trait_: Some(Box::new(plain_trait(path, Vec::new()))),
+            name: name.to_owned(),
             args: Vec::new(),
         };
-        let item = self.chooser.solver.normalise(&projection, &Bindings::new()).erased();
-        let shown = item.is_ground() && self.can(&item, "std::fmt::Debug", &[]);
-        shown.then_some(item)
+        let projected = self.chooser.solver.normalise(&projection, &Bindings::new()).erased();
+        projected.is_ground().then_some(projected)
     }
 
     /// Other types that the crate wrote the trait with.
@@ -147,7 +173,10 @@ impl<'a> Grounder<'_, '_, '_, 'a> {
             let able = other.needs.iter().all(|path| self.can(&with, path, &[]));
             let collected = !other.collected || self.arguments(FROM_ITERATOR, ty).contains(&with);
             let plain = !other.plain || is_plain(&with);
-            if back && able && collected && plain && with != *ty && !all.contains(&with) {
+            let also = other.also.iter().all(|path| self.can(ty, path, std::slice::from_ref(&with)));
+            let target = !other.target || self.target(ty).as_ref() == Some(&with);
+            let fits = back && able && collected && plain && also && target;
+            if fits && with != *ty && !all.contains(&with) {
                 all.push(with);
             }
         }
@@ -230,8 +259,7 @@ impl<'a> Grounder<'_, '_, '_, 'a> {
                     && types(method) == types(checked)
             });
             let used = checked.params.iter().enumerate().map(|(index, (_, ty))| self.again(index + 1, ty));
-            if let (true, Some(used)) =
-                (alike && self.can(exact, "std::cmp::Eq", &[]), used.collect::<Option<Vec<_>>>())
+            if let (true, Some(used)) = (alike && self.can(exact, EQ, &[]), used.collect::<Option<Vec<_>>>())
             {
                 let args: Vec<String> = used.iter().map(|(text, _)| text.clone()).collect();
                 let params = checked.params.iter().zip(used).map(|((name, _), (_, ty))| (name.clone(), ty));
@@ -244,9 +272,9 @@ impl<'a> Grounder<'_, '_, '_, 'a> {
         all
     }
 
-    /// `insert(&mut self, X) -> bool` with `contains(&self, X)` or `contains(&self, &X)`.
-    fn insertion(&self, ty: &Ty) -> Option<Companion> {
-        let methods = self.own_methods(ty, &|name| matches!(name, "insert" | "contains"));
+    /// `insert(&mut self, X) -> bool` with `contains(&self, X)` or `contains(&self, &X)`, and `remove(&mut self, X) -> bool` or the like.
+    fn insertion(&self, ty: &Ty, removes: bool) -> Option<Companion> {
+        let methods = self.own_methods(ty, &|name| matches!(name, "insert" | "contains" | "remove"));
         let named = |name: &str, receiver: &str| {
             methods.iter().find(|method| {
                 method.function.name == name
@@ -258,17 +286,43 @@ impl<'a> Grounder<'_, '_, '_, 'a> {
         let (insert, contains) = (named("insert", "&mut self")?, named("contains", "&self")?);
         let (name, item) = &insert.params[0];
         let (new, param) = self.again(1, item)?;
-        let same = match &contains.params[0].1 {
-            asked if asked == item => new.clone(),
-            Ty::Ref { to, mutable: false, .. } if **to == *item || matches!(**to, Ty::Param(_)) => {
-                "{1}".to_owned()
+        let mut filled = vec![("{same}", looked_up(&contains.params[0].1, item, &new)?)];
+        if removes {
+            let remove = named("remove", "&mut self")?;
+            filled.push(("{gone}", looked_up(&remove.params[0].1, item, &new)?));
+        }
+        filled.push(("{new}", new));
+        self.can(item, EQ, &[]).then(|| Companion { names: filled, params: vec![(name.clone(), param)] })
+    }
+
+    /// `insert(&mut self, K, V) -> Option<V>`, and the named methods as std's maps have them.
+    fn map(&self, names: &[&'static str], ty: &Ty) -> Option<Companion> {
+        let methods = self.own_methods(ty, &|name| name == "insert" || names.contains(&name));
+        let insert = methods.iter().find(|method| method.function.name == "insert")?;
+        let [(key_name, key), (value_name, value)] = &insert.params[..] else { return None };
+        let option = |inside: Ty| Ty::adt("std::option::Option", vec![inside]);
+        if insert.receiver != "&mut self" || insert.result != option(value.clone()) {
+            return None;
+        }
+        let (new_key, key_param) = self.again(1, key)?;
+        let (new_value, value_param) = self.again(2, value)?;
+        let mut filled = Vec::new();
+        for name in names {
+            let (hole, receiver, result) = match *name {
+                "get" => ("{get}", "&self", option(Ty::reference(value.clone()))),
+                "contains_key" => ("{contains_key}", "&self", Ty::Prim(Prim::Bool)),
+                _ => ("{remove}", "&mut self", option(value.clone())),
+            };
+            let method = methods.iter().find(|method| method.function.name == *name)?;
+            let [(_, asked)] = &method.params[..] else { return None };
+            if method.receiver != receiver || method.result != result.erased() {
+                return None;
             }
-            _ => return None,
-        };
-        self.can(item, "std::cmp::Eq", &[]).then(|| Companion {
-            names: vec![("{new}", new), ("{same}", same)],
-            params: vec![(name.clone(), param)],
-        })
+            filled.push((hole, looked_up(asked, key, &new_key)?));
+        }
+        filled.extend([("{key}", new_key), ("{value}", new_value)]);
+        let params = vec![(key_name.clone(), key_param), (value_name.clone(), value_param)];
+        [key, value].iter().all(|ty| self.can(ty, EQ, &[])).then_some(Companion { names: filled, params })
     }
 
     /// How an argument is written that is used more than once, and the parameter for it, which is a reference.
@@ -283,14 +337,36 @@ impl<'a> Grounder<'_, '_, '_, 'a> {
         }
     }
 
-    fn can(&self, ty: &Ty, path: &str, args: &[Ty]) -> bool {
+    pub(crate) fn can(&self, ty: &Ty, path: &str, args: &[Ty]) -> bool {
         let args = args.iter().cloned().map(GenericArg::Ty).collect();
         self.chooser.solver.prove(ty, &plain_trait(path, args), &mut Bindings::new()) == Answer::Yes
     }
 }
 
 const INTO_ITERATOR: (&str, &str) = ("std::iter::IntoIterator", "Item");
+const DEBUG: &str = "std::fmt::Debug";
+const EQ: &str = "std::cmp::Eq";
 const FROM_ITERATOR: &str = "std::iter::FromIterator";
+
+/// One operation without companions, or none.
+fn only_if(fits: bool) -> Vec<Companion> {
+    fits.then(Companion::default).into_iter().collect()
+}
+
+/// How a method is asked about the first argument behind the type's value, `item`, that is written as `new` where it is given away.
+fn looked_up(asked: &Ty, item: &Ty, new: &str) -> Option<String> {
+    match asked {
+        asked if asked == item => Some(new.to_owned()),
+        // A borrowed item is lent once more; whatever it is borrowed as, the borrow itself is.
+        Ty::Ref { to, mutable: false, .. } if **to == *item && matches!(item, Ty::Ref { .. }) => {
+            Some("&{1}".to_owned())
+        }
+        Ty::Ref { to, mutable: false, .. } if **to == *item || matches!(**to, Ty::Param(_)) => {
+            Some("{1}".to_owned())
+        }
+        _ => None,
+    }
+}
 
 fn plain_trait(path: &str, args: Vec<GenericArg>) -> TraitRef {
     TraitRef { path: path.to_owned(), args, assoc: Vec::new(), assoc_bounds: Vec::new() }
@@ -345,6 +421,17 @@ mod tests {
         assert!(is_storable(&text) && is_storable(&menu::string()));
         assert!(!is_storable(&Ty::reference(text.clone())) && !is_storable(&Ty::reference_mut(Ty::Str)));
         assert!(!is_storable(&menu::vec_of(text)) && !is_storable(&Ty::Param("T".to_owned())));
+    }
+
+    #[test]
+    fn what_is_looked_up_is_lent_or_given() {
+        let (number, text) = (Ty::Prim(Prim::U8), Ty::reference(Ty::Str));
+        let key = || Some("{1}".to_owned());
+        assert_eq!(looked_up(&Ty::reference(number.clone()), &number, "{*1}"), key());
+        assert_eq!(looked_up(&number, &number, "{*1}"), Some("{*1}".to_owned()));
+        assert_eq!(looked_up(&Ty::reference(Ty::Param("Q".to_owned())), &number, "{*1}"), key());
+        assert_eq!(looked_up(&Ty::reference(text.clone()), &text, "{1}"), Some("&{1}".to_owned()));
+        assert_eq!(looked_up(&text, &number, "{*1}"), None);
     }
 
     #[test]

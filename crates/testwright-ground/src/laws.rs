@@ -148,6 +148,7 @@ fn argument(path: &str) -> (&str, Option<Ty>) {
 
 /// Whether the trait has another side, which is the type itself if nothing is said.
 fn is_binary(path: &str) -> bool {
-    let operator = path.starts_with("std::ops::") && !matches!(path, "std::ops::Neg" | "std::ops::Not");
+    let unary = ["Neg", "Not", "Deref", "DerefMut"];
+    let operator = path.strip_prefix("std::ops::").is_some_and(|name| !unary.contains(&name));
     operator || matches!(path, "std::cmp::PartialEq" | "std::cmp::PartialOrd")
 }

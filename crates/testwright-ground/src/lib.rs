@@ -18,6 +18,7 @@ mod grounder;
 mod laws;
 pub mod menu;
 mod opened;
+mod pairs;
 pub mod reach;
 mod sign;
 mod solve;

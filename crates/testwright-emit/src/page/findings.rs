@@ -45,7 +45,7 @@ fn badge(finding: &Finding) -> String {
     let mood = if finding.is_bug() { "bad" } else { "warn" };
     format!(
         "<span class=\"badge {mood}\">{}</span> <span class=\"badge\">{}</span>",
-        text(&finding.tier.replace('-', " ")),
+        text(&finding.label().replace('-', " ")),
         text(&finding.class)
     )
 }

@@ -5,7 +5,7 @@ use crate::report::Report;
 
 pub fn verdict(report: &Report) -> String {
     let bugs = report.bugs();
-    let others = report.findings.len() - bugs;
+    let (others, hints) = (report.undocumented(), report.hints());
     let suite = &report.regression;
     let mut out = format!(
         "<header>\n<h1>{} <span class=\"version\">{}</span></h1>\n",
@@ -20,6 +20,9 @@ pub fn verdict(report: &Report) -> String {
     out.push_str("<ul class=\"tiles\">\n");
     out.push_str(&tile(if bugs > 0 { "bad" } else { "good" }, bugs, "bug", ""));
     out.push_str(&tile(if others > 0 { "warn" } else { "good" }, others, "undocumented panic", ""));
+    if hints > 0 {
+        out.push_str(&tile("warn", hints, "hint", ""));
+    }
     let assertions = format!("with {}", count(suite.assertions, "assertion"));
     out.push_str(&tile("", suite.tests, "regression test", &assertions));
     out.push_str(&format!(

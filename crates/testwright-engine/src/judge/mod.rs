@@ -10,7 +10,7 @@ mod words;
 
 use testwright_execute::{Ending, Execution, Phase};
 use testwright_model::OpId;
-use testwright_model::law::Law;
+use testwright_model::law::{Confidence, Law};
 use testwright_model::operation::{Operation, Operations, Origin};
 use testwright_model::sequence::{Sequence, Step};
 
@@ -21,8 +21,8 @@ use arguments::{
 use contracts::{Breach, breach};
 pub use contracts::{FORBIDDEN, is_forbidden, is_said_to_be_forbidden};
 use words::{
-    asks, broken_promise, classify, explodes, is_arithmetic, is_borrow_conflict, is_memory_check,
-    is_namesake, leaks_on_purpose, promises, speaks_of, speaks_of_place, steady, wants_room,
+    asks, broken_promise, classify, explodes, is_arithmetic, is_borrow_conflict, is_failed_writing,
+    is_memory_check, is_namesake, leaks_on_purpose, promises, speaks_of, speaks_of_place, steady, wants_room,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,13 +49,23 @@ pub struct Failure {
 pub enum Tier {
     Bug,
     UndocumentedPanic,
+    /// A law by name alone is broken.
+    Hint,
 }
 
 impl Tier {
+    /// Reports know two tiers; a hint is of the lower one, see [`Tier::confidence`].
     pub fn name(self) -> &'static str {
         match self {
             Tier::Bug => "bug",
-            Tier::UndocumentedPanic => "undocumented-panic",
+            Tier::UndocumentedPanic | Tier::Hint => "undocumented-panic",
+        }
+    }
+
+    pub fn confidence(self) -> &'static str {
+        match self {
+            Tier::Bug | Tier::UndocumentedPanic => "certain",
+            Tier::Hint => testwright_emit::report::HINT,
         }
     }
 }
@@ -137,6 +147,7 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
             "panic" if has_made_up_index(operations, sequence, step) => {
                 return Verdict::Illegal("a law of what was given an index that it did not give");
             }
+            "panic" if law.shows_panics && !message.contains(law.says) => {}
             "panic" => return broken_law(law, operation, step, &message, &file),
             "hang" | "out-of-memory" => return Verdict::Illegal("a law that takes too much"),
             _ => {}
@@ -247,7 +258,7 @@ fn broken_law(law: &Law, operation: &Operation, step: usize, message: &str, file
         return Verdict::Illegal("a panic inside the check of a law");
     };
     Verdict::Failing(Failure {
-        tier: Tier::Bug,
+        tier: tier_of(law),
         class: law.class,
         operation: operation.path.clone(),
         step,
@@ -255,6 +266,14 @@ fn broken_law(law: &Law, operation: &Operation, step: usize, message: &str, file
         file: String::new(),
         line: 0,
     })
+}
+
+/// What a broken law is called.
+pub fn tier_of(law: &Law) -> Tier {
+    match law.confidence {
+        Confidence::Certain => Tier::Bug,
+        Confidence::Hint => Tier::Hint,
+    }
 }
 
 fn broken_contract(
@@ -332,6 +351,9 @@ fn excused(
 ) -> Option<&'static str> {
     if announces(operation, class) {
         return Some(DOCUMENTED);
+    }
+    if is_failed_writing(message) && operation.path.ends_with(">::fmt") {
+        return Some("writing failed, which a law tells of");
     }
     if message.to_lowercase().ends_with("capacity overflow")
         || (message.contains("capacity") && asks_for_much(sequence, step, ABSURD))

@@ -21,6 +21,12 @@ pub(super) fn leaks_on_purpose(operations: &Operations, operation: &Operation) -
     raw || name.split('_').any(|word| matches!(word, "leak" | "leaked" | "forget" | "raw"))
 }
 
+/// Whether std says that an implementation of its formatting traits returned an error of its own.
+pub(super) fn is_failed_writing(message: &str) -> bool {
+    message.starts_with("a formatting trait implementation returned an error")
+        || message.starts_with("a Display implementation returned an error unexpectedly")
+}
+
 /// Aborts by which the compiler's own checks tell of a broken pointer.
 pub(super) fn is_memory_check(message: &str) -> bool {
     message.contains("misaligned pointer dereference")

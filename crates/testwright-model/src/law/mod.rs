@@ -11,12 +11,16 @@ mod clone;
 mod collect;
 mod convert;
 mod eq;
+mod format;
 mod hash;
 mod index;
 mod iterator;
+mod map;
 mod operators;
 mod ord;
+mod pair;
 mod partial_ord;
+mod reference;
 mod size;
 mod text;
 mod with;
@@ -26,7 +30,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::operation::Take;
 
 pub use added::Added;
-pub use with::{ADDING, Other, TAKING, Value, With};
+pub use with::{ADDING, Other, SHAPES, TAKING, Value, With};
 
 /// One law of one trait.
 #[derive(Debug)]
@@ -60,6 +64,19 @@ pub struct Law {
     pub says: &'static str,
     /// Where std's documentation demands it.
     pub source: &'static str,
+    /// How much a broken law says.
+    pub confidence: Confidence,
+    /// A panic of the library's own code inside of the law is judged as one of the method that is blamed; else a plain call shows it too.
+    pub shows_panics: bool,
+}
+
+/// What a maintainer has to agree to before a broken law is a bug.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Confidence {
+    /// Nothing: std demands it of whoever implements the trait, or of methods with that signature.
+    Certain,
+    /// That methods mean what their names say. Never reason enough for exit code 1.
+    Hint,
 }
 
 /// The laws of std's traits.
@@ -76,6 +93,10 @@ const ALL: &[&[Law]] = &[
     index::LAWS,
     collect::LAWS,
     borrow::LAWS,
+    reference::LAWS,
+    format::LAWS,
+    map::LAWS,
+    pair::LAWS,
     checked::LAWS,
     convert::LAWS,
 ];
@@ -131,6 +152,8 @@ impl Law {
         code: "",
         says: "",
         source: "",
+        confidence: Confidence::Certain,
+        shows_panics: false,
     };
 }
 

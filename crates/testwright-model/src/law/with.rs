@@ -16,6 +16,14 @@ pub enum With {
     Family(&'static str),
     /// `{new}` and `{same}`: the argument of `insert`, and the same for `contains`.
     Insertion,
+    /// The same, and `{gone}` for `remove`, which says whether it was there.
+    Removal,
+    /// `{key}` and `{value}`: the arguments of a map's `insert`, and the key for each of these methods by its name, `{get}`.
+    Map(&'static [&'static str]),
+    /// What the type dereferences to.
+    Target,
+    /// `{to}`, `{from}` and `{kept}`: a value of the type is `converted`, comes `back`, and is the same; `{name}` is the method that takes it back.
+    Pair,
 }
 
 /// Another type, for which the crate wrote `impl of<U> for T`.
@@ -24,6 +32,10 @@ pub struct Other {
     pub of: &'static str,
     /// What it must implement, with the type as argument.
     pub back: &'static [&'static str],
+    /// What the type must implement with it as argument too.
+    pub also: &'static [&'static str],
+    /// Whether the type also dereferences to it.
+    pub target: bool,
     /// Whether the type is also collected from it, by an implementation of the crate's.
     pub collected: bool,
     /// What it must implement by itself.
@@ -35,8 +47,16 @@ pub struct Other {
 }
 
 impl Other {
-    pub(super) const NONE: Other =
-        Other { of: "", back: &[], collected: false, needs: &[], takes: Value::Nothing, plain: false };
+    pub(super) const NONE: Other = Other {
+        of: "",
+        back: &[],
+        also: &[],
+        target: false,
+        collected: false,
+        needs: &[],
+        takes: Value::Nothing,
+        plain: false,
+    };
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,9 +71,9 @@ impl With {
     /// Whether the law takes more than values of its type.
     pub fn takes_more(self) -> bool {
         match self {
-            With::Nothing | With::Items { .. } => false,
+            With::Nothing | With::Items { .. } | With::Target | With::Pair => false,
             With::Other(other) => other.takes != Value::Nothing,
-            With::Change | With::Family(_) | With::Insertion => true,
+            With::Change | With::Family(_) | With::Insertion | With::Removal | With::Map(_) => true,
         }
     }
 }
@@ -63,3 +83,10 @@ pub const ADDING: [&str; 8] = ["push", "push_back", "push_str", "add", "insert",
 
 /// Names of methods that take something from a value.
 pub const TAKING: [&str; 5] = ["pop", "pop_back", "pop_front", "clear", "truncate"];
+
+/// What methods `to_x`, `as_x` or `into_x` and `from_x` have in common where the one loses nothing that the other needs. Units are not
+/// among them: `as_secs` leaves out what is not a whole second.
+pub const SHAPES: [&str; 24] = [
+    "bytes", "be_bytes", "le_bytes", "ne_bytes", "bytes_le", "bytes_be", "bits", "raw", "inner", "u8", "u16",
+    "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "string", "hex", "array",
+];
