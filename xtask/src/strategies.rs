@@ -91,9 +91,9 @@ pub fn run(calls: u64, seeds: u64, only: &[String]) -> anyhow::Result<bool> {
         "At least {calls} calls into the crate for each subject, strategy and seed, and what a last batch brings; sums over seeds, of which there are {seeds}.\n"
     );
     println!(
-        "| subject | strategy | calls | sequences | different values | panics | bug findings | known bug found, seeds | after sequences, least |"
+        "| subject | strategy | calls | calls a second | sequences | different values | panics | bug findings | known bug found, seeds | after sequences, least |"
     );
-    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     let mut sums = [Sum::default(); STRATEGIES.len()];
     let mut found = [0u64; STRATEGIES.len()];
     let mut subjects: Vec<Option<&Buggy>> = vec![None];
@@ -147,6 +147,8 @@ fn campaign(
         &numbers[1],
         "--max-tests",
         "0",
+        "--max-findings",
+        "200",
         "--sanitizer",
         "never",
     ];
@@ -168,9 +170,10 @@ fn row(subject: Option<&Buggy>, strategy: &str, reports: &[Report]) -> u64 {
         ),
     };
     println!(
-        "| {} | {strategy} | {} | {} | {} | {} | {} | {} | {} |",
+        "| {} | {strategy} | {} | {:.0} | {} | {} | {} | {} | {} | {} |",
         subject.map_or("containers", |buggy| buggy.name),
         sum(|report| report.executions.calls),
+        reports.iter().map(|report| report.executions.calls_per_s).sum::<f64>() / reports.len() as f64,
         sum(|report| report.executions.sequences),
         sum(|report| report.search.distinct_values as u64),
         sum(|report| report.search.by_length.iter().map(|length| length.panics).sum()),
