@@ -150,6 +150,9 @@ impl Round<'_> {
                     continue;
                 }
             }
+            // Those that there was no time for are as long as their slices.
+            let effort =
+                report::Effort { calls: subject_calls(operations, &short), steps: short.len(), ..effort };
             let calls = subject_calls(operations, &seen.sequence);
             let original =
                 Original { calls, shortening: plain.map(|plain| report::Shortening { ours: effort, plain }) };

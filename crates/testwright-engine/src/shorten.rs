@@ -40,9 +40,12 @@ const COST_OF_A_SUSPECT: usize = 100;
 /// CPU time of a call that seems to be endless, and how long one may sleep, under a time budget. Confirmation gives far more.
 const HANG: Duration = Duration::from_millis(200);
 const BLOCKED: Duration = Duration::from_millis(500);
-/// Candidates in a batch, and how long one may take under a time budget.
+/// The same for all other failures, whose candidates have no reason to take long: a batch of those that do must not take it all.
+const LONG: Duration = Duration::from_millis(40);
+/// Candidates in a batch; under a time budget fewer, and how long one may take.
 const BATCH: usize = 200;
-const FIRST_BATCH: usize = 32;
+const TIMED_BATCH: usize = 32;
+const FIRST_BATCH: usize = 8;
 const BATCH_TIME: Duration = Duration::from_millis(10);
 
 /// A failure and what became of it.
@@ -52,6 +55,7 @@ pub struct Case {
     /// The plainest sequence that was found, and how it fails: numbers in the message may be others now. `None` if it does not come
     /// again.
     pub short: Option<(Sequence, Failure)>,
+    /// What it took; what is left is counted by whoever reports it.
     pub effort: Effort,
     /// What plain delta debugging makes of it, if that was asked for.
     pub plain: Option<Effort>,
@@ -135,7 +139,7 @@ impl<'a> Shortener<'a> {
         until: Option<Instant>,
         patience: usize,
     ) -> Result<(), EngineError> {
-        let mut workers: BTreeMap<Variant, Worker> = BTreeMap::new();
+        let mut workers: Workers = BTreeMap::new();
         loop {
             let (mut case, others) = {
                 let mut open = lock(&queue.open);
@@ -147,7 +151,7 @@ impl<'a> Shortener<'a> {
                 let left = until.saturating_duration_since(now).mul_f64(jobs as f64 / (others + 1) as f64);
                 (now + left).min(until)
             });
-            let worker = self.worker(&mut workers, quick_of(case.seen.variant), job)?;
+            let worker = self.worker(&mut workers, &case.seen, job)?;
             let unfinished = self.cut(&mut case, worker, share, patience)?;
             if unfinished && until.is_some_and(|until| Instant::now() < until) {
                 lock(&queue.open).push_back(case);
@@ -159,11 +163,12 @@ impl<'a> Shortener<'a> {
 
     fn worker<'w>(
         &self,
-        workers: &'w mut BTreeMap<Variant, Worker>,
-        variant: Variant,
+        workers: &'w mut Workers,
+        seen: &Seen,
         job: usize,
     ) -> Result<&'w mut Worker, EngineError> {
-        Ok(match workers.entry(variant) {
+        let (variant, hangs) = (quick_of(seen.variant), Cost::of(&seen.failure) == Cost::Hang);
+        Ok(match workers.entry((variant, hangs)) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
                 let built = self.bench.harness.build(&variant)?;
@@ -171,8 +176,8 @@ impl<'a> Shortener<'a> {
                 order.coverage = false;
                 order.limits.memory = crate::search::MEMORY;
                 if self.plan.is_timed() {
-                    order.limits.call = HANG;
-                    order.limits.sequence = HANG * 2;
+                    order.limits.call = if hangs { HANG } else { LONG };
+                    order.limits.sequence = order.limits.call * 2;
                     order.limits.blocked = BLOCKED;
                 }
                 make_folder(&order.scratch)?;
@@ -186,7 +191,7 @@ impl<'a> Shortener<'a> {
         let operations = &self.bench.operations;
         let mut workers = BTreeMap::new();
         for case in cases.iter_mut().filter(|case| case.short.is_some()) {
-            let worker = self.worker(&mut workers, quick_of(case.seen.variant), 0)?;
+            let worker = self.worker(&mut workers, &case.seen, 0)?;
             let began = Instant::now();
             let mut inquiry = Inquiry::new(operations, worker, &case.seen.failure, None, PATIENCE);
             let start = case.seen.sequence.clone();
@@ -235,19 +240,24 @@ impl<'a> Shortener<'a> {
             }
         }
         let Some((start, _)) = &case.short else { return Ok(false) };
+        // Candidates take time to think of, too.
+        if inquiry.is_late() {
+            return Ok(true);
+        }
         let short =
             minimise::simplify(operations, &self.plainest, start.clone(), &mut |some| inquiry.ask(some));
         let unfinished = inquiry.unfinished;
-        let (calls, steps) = (subject_calls(operations, &short), short.len());
-        let executions = case.effort.executions + inquiry.asked;
-        let seconds = case.effort.seconds + self.seconds(began);
-        case.effort = Effort { calls, steps, executions, seconds };
+        case.effort.executions += inquiry.asked;
+        case.effort.seconds += self.seconds(began);
         if let Some(failure) = inquiry.end()? {
             case.short = Some((short, failure));
         }
         Ok(unfinished)
     }
 }
+
+/// By build, and whether calls may take long.
+type Workers = BTreeMap<(Variant, bool), Worker>;
 
 #[derive(Debug)]
 struct Queue {
@@ -364,7 +374,7 @@ impl<'a> Inquiry<'a> {
             }
             if self.until.is_some() && self.cost == Cost::Run {
                 let slow = began.elapsed() > BATCH_TIME;
-                self.batch = if slow { (self.batch / 2).max(1) } else { (self.batch * 2).min(BATCH) };
+                self.batch = if slow { (self.batch / 4).max(1) } else { (self.batch * 2).min(TIMED_BATCH) };
             }
         }
         verdicts
