@@ -19,7 +19,7 @@ fn classes(name: &str, executions: &str, code: i32) -> BTreeSet<String> {
         "--executions",
         executions,
         "--max-findings",
-        "100",
+        "200",
         "--out",
         out_text,
         "--manifest-path",

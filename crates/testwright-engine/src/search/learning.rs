@@ -175,6 +175,10 @@ impl Search<'_> {
         if is_forbidden(operation, &panic.message, is_ours(&panic.file)) {
             return Some((op, FORBIDDEN));
         }
+        // A broken law has the path of the method that it blames, and is news whatever that one's documentation says.
+        if operation.law().is_some() {
+            return None;
+        }
         let (known, _) = self.learned.documented.get(&operation.path)?;
         let is_short = calls(known).count() <= proposal.shape.calls as usize;
         (is_short && is_announced(operation, &panic.message)).then_some((op, DOCUMENTED))
