@@ -408,6 +408,7 @@ impl Campaign<'_> {
         if let Some(cover) = &suite.cover {
             crate::cover::fill(&mut report.coverage, cover);
         }
+        crate::snippet::fill(&mut report.findings, &subject.package, &subject.root);
         Outcome { report, tests, suite: suite.text, singles: suite.singles }
     }
 

@@ -30,6 +30,7 @@ mod saving;
 pub mod search;
 mod seen_before;
 mod share;
+mod snippet;
 pub mod suite;
 mod unsafe_code;
 pub mod wishes;
