@@ -121,6 +121,7 @@ fn plan(flags: &GenerateFlags, accepted: BTreeMap<String, String>, campaign_file
         until_plateau: flags.until_plateau,
         accepted,
         max_tests: if flags.no_write { 0 } else { flags.max_tests as usize },
+        varied: 0,
         sanitizer: match flags.sanitizer {
             flags::Sanitizer::Never => Sanitizer::Never,
             flags::Sanitizer::Auto => Sanitizer::Auto,

@@ -193,6 +193,22 @@ pub struct Coverage {
     /// The same for each file of the package that holds code.
     #[serde(default)]
     pub files: Vec<FileFigures>,
+    /// The functions of the package, by file and line.
+    #[serde(default)]
+    pub functions: Vec<FunctionFigures>,
+}
+
+/// What was executed of a function. Its lines are those from its own to the next function's.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FunctionFigures {
+    /// The path in code; empty if it is not known.
+    pub name: String,
+    /// Relative to the package's folder.
+    pub file: String,
+    pub line: u32,
+    pub hit: bool,
+    pub lines_hit: u64,
+    pub lines_total: u64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -219,6 +235,9 @@ pub struct Finding {
     pub operation: String,
     pub message: String,
     pub location: Option<Location>,
+    /// The lines around the location, where it is in the package; empty otherwise.
+    #[serde(default)]
+    pub snippet: Vec<SourceLine>,
     pub strategy: String,
     pub calls: usize,
     pub original_calls: usize,
@@ -270,6 +289,13 @@ pub struct Effort {
     pub steps: usize,
     pub executions: usize,
     pub seconds: f64,
+}
+
+/// A line of the crate's source, as it was when the report was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceLine {
+    pub line: u32,
+    pub text: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

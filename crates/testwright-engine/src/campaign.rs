@@ -36,6 +36,8 @@ pub struct Plan {
     pub accepted: BTreeMap<String, String>,
     /// Tests in the regression suite, at most; 0 for none.
     pub max_tests: usize,
+    /// Tests beyond those, of sequences as they were found.
+    pub varied: usize,
     /// Where the campaign is kept; `None`: nowhere.
     pub campaign_file: Option<PathBuf>,
     /// Go on with the campaign that is there.
@@ -405,6 +407,7 @@ impl Campaign<'_> {
         if let Some(cover) = &suite.cover {
             crate::cover::fill(&mut report.coverage, cover);
         }
+        crate::snippet::fill(&mut report.findings, &subject.package, &subject.root);
         Outcome { report, tests, suite: suite.text, singles: suite.singles }
     }
 

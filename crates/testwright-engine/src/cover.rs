@@ -75,6 +75,28 @@ pub fn fill(coverage: &mut report::Coverage, cover: &Cover) {
     coverage.lines_hit = figure(cover.lines_hit());
     coverage.lines_total = figure(cover.lines_total());
     coverage.files = cover.files.iter().map(|file| file_figures(cover, file)).collect();
+    coverage.functions = cover.files.iter().flat_map(|file| function_figures(cover, file)).collect();
+}
+
+/// The functions of a file in the order of their lines. What stands before the next one's beginning is counted as the function's own: the map
+/// tells where a function begins, and of generic ones that were never instantiated not much more.
+fn function_figures(cover: &Cover, file: &FileCover) -> Vec<report::FunctionFigures> {
+    let mut functions: Vec<_> =
+        cover.functions.iter().filter(|function| function.file == file.file).collect();
+    functions.sort_by_key(|function| (function.line, &function.name));
+    let next = |at: usize| functions.get(at + 1).map_or(u32::MAX, |next| next.line);
+    let figures = functions.iter().enumerate().map(|(at, function)| {
+        let lines = || file.lines.range(function.line..next(at).max(function.line));
+        report::FunctionFigures {
+            name: function.name.clone(),
+            file: function.file.clone(),
+            line: function.line,
+            hit: function.hit,
+            lines_hit: lines().filter(|(_, hit)| **hit).count() as u64,
+            lines_total: lines().count() as u64,
+        }
+    });
+    figures.collect()
 }
 
 fn file_figures(cover: &Cover, file: &FileCover) -> report::FileFigures {

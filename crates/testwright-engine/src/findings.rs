@@ -279,6 +279,7 @@ fn finding(
             file: "tests/testwright_findings.rs".to_owned(),
             source: confirmed.source.clone(),
         },
+        ..report::Finding::default()
     }
 }
 

@@ -31,6 +31,7 @@ pub mod search;
 mod seen_before;
 mod share;
 mod shorten;
+mod snippet;
 pub mod suite;
 mod unsafe_code;
 pub mod wishes;

@@ -162,6 +162,8 @@ impl Material<'_> {
                 chosen.push(short);
             }
         }
+        let ran = reached.iter().map(Option::is_some);
+        crate::diff::vary(operations, corpus, ran, self.plan.varied, &mut chosen);
         Ok(chosen)
     }
 

@@ -1,7 +1,7 @@
 //! Figures as bars and short lists: what was executed, and how the search went.
 
-use super::markup::{bar, count, number, percent, seconds, text};
-use crate::report::{Branches, Coverage, CurvePoint, Report};
+use super::markup::{bar, count, number, path, percent, seconds, text};
+use crate::report::{Branches, Coverage, CurvePoint, Finding, Frontier, FunctionFigures, Report};
 
 pub fn coverage(report: &Report) -> String {
     let (coverage, branches) = (&report.coverage, report.search.branches.as_ref());
@@ -28,6 +28,7 @@ pub fn coverage(report: &Report) -> String {
     }
     out.push_str("</dl>\n");
     out.push_str(&files(coverage));
+    out.push_str(&functions(coverage, branches));
     out.push_str(&branches.map(one_sided).unwrap_or_default());
     out + "</section>\n"
 }
@@ -52,6 +53,50 @@ fn files(coverage: &Coverage) -> String {
             number(file.lines_hit),
             number(file.lines_total),
             text(&ranges(&file.missed_lines))
+        ));
+    }
+    out + "</tbody></table></div></details>\n"
+}
+
+/// What was executed of each function, with the branches that went one way only; those with most to see first.
+fn functions(coverage: &Coverage, branches: Option<&Branches>) -> String {
+    if coverage.functions.is_empty() {
+        return String::new();
+    }
+    let mut out = format!(
+        "<details id=\"functions\"><summary>{}</summary>\n\
+         <p class=\"filter\" hidden><label>Filter <input type=\"search\" data-filter=\"functions\"></label> <span role=\"status\"></span></p>\n\
+         <div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr><th scope=\"col\">Function</th><th scope=\"col\">Place</th>\
+         <th scope=\"col\" class=\"num\">Lines</th><th scope=\"col\">Branches that went one way only</th></tr></thead>\n<tbody>\n",
+        count(coverage.functions.len(), "function")
+    );
+    let mut rows: Vec<(&FunctionFigures, Vec<&Frontier>)> = Vec::new();
+    for (at, function) in coverage.functions.iter().enumerate() {
+        let next = coverage.functions.get(at + 1).filter(|next| next.file == function.file);
+        let lines = function.line..next.map_or(u32::MAX, |next| next.line);
+        let one_sided = branches.iter().flat_map(|branches| &branches.one_sided);
+        let own = |one: &&Frontier| one.file == function.file && lines.contains(&one.line);
+        rows.push((function, one_sided.filter(own).collect()));
+    }
+    rows.sort_by_key(|(function, one_sided)| {
+        (
+            function.hit,
+            std::cmp::Reverse((function.lines_total.saturating_sub(function.lines_hit), one_sided.len())),
+        )
+    });
+    for (function, one_sided) in rows {
+        let name = if function.name.is_empty() { "not known" } else { &function.name };
+        let mark = if function.hit { "" } else { " <span class=\"badge warn\">not executed</span>" };
+        let said = |one: &&Frontier| format!("{} {}", one.line, if one.holds { "always" } else { "never" });
+        let one_sided: Vec<String> = one_sided.iter().map(said).collect();
+        out.push_str(&format!(
+            "<tr><th scope=\"row\"><code>{}</code>{mark}</th><td><code>{}:{}</code></td><td class=\"num\">{} of {}</td><td>{}</td></tr>\n",
+            path(name),
+            text(&function.file),
+            function.line,
+            number(function.lines_hit),
+            number(function.lines_total),
+            one_sided.join(", ")
         ));
     }
     out + "</tbody></table></div></details>\n"
@@ -116,7 +161,7 @@ pub fn search(report: &Report) -> String {
             number(search.last_new_execution)
         ));
     }
-    out.push_str(&curve(&search.curve));
+    out.push_str(&curve(&search.curve, &report.findings));
     out + "</section>\n"
 }
 
@@ -124,8 +169,8 @@ pub fn search(report: &Report) -> String {
 const WIDTH: f64 = 600.0;
 const HEIGHT: f64 = 120.0;
 
-/// What was reached, and failures, over sequences.
-fn curve(points: &[CurvePoint]) -> String {
+/// What was reached, and failures, over sequences; a mark where each finding was seen first.
+fn curve(points: &[CurvePoint], findings: &[Finding]) -> String {
     let Some(last) = points.last().filter(|last| points.len() > 2 && last.executions > 0) else {
         return String::new();
     };
@@ -137,17 +182,32 @@ fn curve(points: &[CurvePoint]) -> String {
         };
         points.iter().map(place).collect::<Vec<_>>().join(" ")
     };
+    let mut marks = String::new();
+    for finding in findings {
+        // Of another job, which had its own count.
+        let at = finding.first_seen_execution.min(last.executions);
+        let x = WIDTH * at as f64 / last.executions as f64;
+        marks.push_str(&format!(
+            "<line class=\"{}\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{HEIGHT:.1}\" y2=\"{:.1}\"><title>{}</title></line>",
+            if finding.is_bug() { "bug" } else { "panic" },
+            HEIGHT - 10.0,
+            text(&format!("{}: {}", finding.operation, finding.first_line()))
+        ));
+    }
     format!(
         "<figure class=\"curve\"><svg viewBox=\"-2 -4 {} {}\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"Progress over sequences\">\
-         <polyline class=\"reached\" points=\"{}\"/><polyline class=\"failures\" points=\"{}\"/></svg>\
-         <figcaption>The first job's {} sequences from left to right. <span class=\"reached\">Sequences that reached something first, up to {}</span>; \
-         <span class=\"failures\">failures seen, up to {}</span>.</figcaption></figure>\n",
+         <polyline class=\"reached\" points=\"{}\"></polyline><polyline class=\"failures\" points=\"{}\"></polyline>{marks}</svg>\
+         <p class=\"axis num\"><span>0</span><span>{}</span><span>{}</span></p>\
+         <figcaption>The first job's sequences from left to right. <span class=\"reached\">Sequences that brought new coverage, up to {}</span>; \
+         <span class=\"failures\">different failures seen, before any was confirmed, up to {}</span>{}.</figcaption></figure>\n",
         WIDTH + 4.0,
         HEIGHT + 8.0,
         line(|point| point.reached),
         line(|point| point.failures),
+        number(last.executions / 2),
         number(last.executions),
         number(last.reached),
-        number(last.failures)
+        number(last.failures),
+        if findings.is_empty() { "" } else { "; a mark at the bottom where a finding was seen first" }
     )
 }

@@ -6,6 +6,8 @@ use crate::report::{Confirm, Finding, Report};
 
 /// From this many on, an index comes first.
 const INDEX_FROM: usize = 4;
+/// Findings behind so many others show their details when they are asked to.
+const OPEN: usize = 10;
 
 pub fn findings(report: &Report) -> String {
     let mut out =
@@ -56,11 +58,12 @@ fn article(at: usize, finding: &Finding) -> String {
         "<article class=\"finding {mood}\" id=\"finding-{at}\" aria-labelledby=\"finding-{at}-h\">\n\
          <div class=\"top\"><h3 id=\"finding-{at}-h\"><code>{}</code></h3>\n\
          <p>{} <code class=\"muted\">{}</code></p></div>\n\
-         <p class=\"message\">{}</p>\n",
+         <p class=\"message\">{}</p>\n<details{}><summary>Test and circumstances</summary>\n",
         text(&finding.operation),
         badge(finding),
         text(&finding.id),
-        text(finding.first_line())
+        text(finding.first_line()),
+        if at > OPEN { "" } else { " open" }
     );
     if finding.message.lines().nth(1).is_some() {
         out.push_str(&format!(
@@ -82,14 +85,33 @@ fn article(at: usize, finding: &Finding) -> String {
         number(finding.first_seen_execution),
         text(&finding.strategy)
     ));
+    out.push_str(&snippet(finding));
     out.push_str(&format!(
         "<figure>\n<figcaption><span><code>{}</code> in <code>{}</code></span> <button type=\"button\" class=\"copy\" hidden>Copy</button></figcaption>\n\
-         <pre tabindex=\"0\" aria-label=\"Test of finding {at}\"><code>{}</code></pre>\n</figure>\n</article>\n",
+         <pre tabindex=\"0\" aria-label=\"Test of finding {at}\"><code>{}</code></pre>\n</figure>\n</details>\n</article>\n",
         text(&finding.test.name),
         text(&finding.test.file),
         colour::rust(without_head(&finding.test.source))
     ));
     out
+}
+
+/// The crate's own lines, the one that is meant marked.
+fn snippet(finding: &Finding) -> String {
+    let (Some(place), false) = (&finding.location, finding.snippet.is_empty()) else { return String::new() };
+    let mut out = format!(
+        "<figure class=\"snippet\">\n<figcaption><span>In <code>{}</code></span></figcaption>\n<pre tabindex=\"0\"><code>",
+        text(&place.file)
+    );
+    for line in &finding.snippet {
+        let code = format!("<i>{:>5}</i> {}", line.line, colour::rust(&line.text));
+        if line.line == place.line {
+            out.push_str(&format!("<mark>{}</mark>\n", code.trim_end()));
+        } else {
+            out.push_str(&format!("{}\n", code.trim_end()));
+        }
+    }
+    out + "</code></pre>\n</figure>\n"
 }
 
 fn calls(finding: &Finding) -> String {

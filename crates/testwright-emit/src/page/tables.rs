@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use super::markup::{count, number, path, percent, text};
 use crate::report::{ContractFigures, Dismissed, Effect, OperationFigures, SkippedItem};
 
+/// Longer tables are closed until they are asked for.
+const OPEN: usize = 60;
+
 pub fn operations(operations: &[OperationFigures]) -> String {
     let mut out =
         "<section id=\"operations\" aria-labelledby=\"operations-h\">\n<h2 id=\"operations-h\">Operations</h2>\n"
@@ -14,19 +17,22 @@ pub fn operations(operations: &[OperationFigures]) -> String {
     }
     let mut sorted: Vec<&OperationFigures> = operations.iter().collect();
     sorted.sort_by_key(|figures| !figures.never_succeeded);
-    out.push_str(
+    out.push_str(&format!(
         "<p class=\"muted\">Calls are those that were added to sequences. Ok or Some: of a sample of results that are a \
          <code>Result</code> or an <code>Option</code>.</p>\n\
          <p class=\"filter\" hidden><label>Filter <input type=\"search\" data-filter=\"operations\"></label> \
          <span role=\"status\"></span></p>\n\
+         <details{}><summary>{}</summary>\n\
          <div class=\"wide\" tabindex=\"0\" role=\"region\" aria-labelledby=\"operations-h\"><table>\n<thead><tr><th scope=\"col\">Operation</th>\
          <th scope=\"col\" class=\"num\">Calls</th><th scope=\"col\" class=\"num\">Panics</th>\
          <th scope=\"col\" class=\"num\">Ok or Some</th></tr></thead>\n<tbody>\n",
-    );
+        if operations.len() > OPEN { "" } else { " open" },
+        count(operations.len(), "operation"),
+    ));
     for figures in sorted {
         out.push_str(&row(figures));
     }
-    out + "</tbody></table></div>\n</section>\n"
+    out + "</tbody></table></div></details>\n</section>\n"
 }
 
 fn row(figures: &OperationFigures) -> String {

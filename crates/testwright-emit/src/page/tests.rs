@@ -17,6 +17,7 @@ fn hostile() -> Report {
         operation: hostile(),
         message: format!("{HOSTILE}\n{HOSTILE}"),
         location: Some(Location { file: hostile(), line: 1 }),
+        snippet: vec![SourceLine { line: 1, text: hostile() }, SourceLine { line: 2, text: hostile() }],
         strategy: hostile(),
         confirm: Confirm { sanitizer: hostile(), ..Confirm::default() },
         test: Test {
@@ -34,6 +35,19 @@ fn hostile() -> Report {
         api: ApiFigures {
             skipped: vec![SkippedItem { path: hostile(), reason: hostile() }],
             ..ApiFigures::default()
+        },
+        coverage: Coverage {
+            functions: vec![FunctionFigures {
+                name: hostile(),
+                file: hostile(),
+                line: 1,
+                ..FunctionFigures::default()
+            }],
+            ..Coverage::default()
+        },
+        search: Search {
+            curve: (1..5).map(|at| CurvePoint { executions: at, ..CurvePoint::default() }).collect(),
+            ..Search::default()
         },
         findings: vec![finding(HOSTILE), finding("bug"), finding("bug"), finding("undocumented-panic")],
         dismissed: vec![Dismissed { reason: hostile(), operation: hostile(), count: 2 }],
@@ -132,6 +146,64 @@ fn every_finding_is_there_with_its_test_bugs_first() {
     assert!(page.contains("2, minimised from 9"));
     let mut moods = page.split("<article class=\"finding ").skip(1).map(|rest| rest.starts_with("bad"));
     assert!(moods.by_ref().take(3).all(|bad| bad) && moods.all(|bad| !bad));
+}
+
+#[test]
+fn the_line_that_failed_is_marked_in_its_surroundings() {
+    let line = |line, text: &str| SourceLine { line, text: text.to_owned() };
+    let finding = Finding {
+        location: Some(Location { file: "list/src/lib.rs".to_owned(), line: 8 }),
+        snippet: vec![line(7, "fn get() {"), line(8, "    items[at]"), line(9, "}")],
+        ..Finding::default()
+    };
+    let page = page(&Report { findings: vec![finding], ..Report::default() });
+    assert_balanced(&page);
+    assert!(page.contains("<mark><i>    8</i>     items[at]</mark>\n"), "{page}");
+    assert_eq!(page.matches("<mark>").count(), 1);
+}
+
+#[test]
+fn long_pages_are_closed_until_asked() {
+    let findings = vec![Finding::default(); 50];
+    let operations = vec![OperationFigures::default(); 400];
+    let long = page(&Report { findings, operations, ..Report::default() });
+    assert_balanced(&long);
+    assert_eq!(long.matches("<details open>").count(), 10);
+    let operations = vec![OperationFigures::default(); 4];
+    let short = page(&Report { findings: vec![Finding::default(); 2], operations, ..Report::default() });
+    assert_eq!(short.matches("<details open>").count(), 3);
+}
+
+#[test]
+fn functions_are_told_with_their_one_sided_branches() {
+    let function = |name: &str, line, hit| FunctionFigures {
+        name: name.to_owned(),
+        file: "src/lib.rs".to_owned(),
+        line,
+        hit,
+        lines_hit: 2,
+        lines_total: 3,
+    };
+    let frontier = |line, holds| Frontier { file: "src/lib.rs".to_owned(), line, holds, tried: true };
+    let coverage = Coverage {
+        functions: vec![function("a::one", 3, true), function("a::two", 9, false)],
+        ..Coverage::default()
+    };
+    let branches =
+        Branches { one_sided: vec![frontier(4, true), frontier(12, false)], ..Branches::default() };
+    let search = Search { branches: Some(branches), ..Search::default() };
+    let page = page(&Report { search, coverage, ..Report::default() });
+    let row = |name: &str| {
+        let from = page.find(&format!("<code>a::<wbr>{name}</code>")).expect("a row");
+        page[from..].split("</tr>").next().expect("its text").to_owned()
+    };
+    assert!(row("one").ends_with("2 of 3</td><td>4 always</td>"), "{}", row("one"));
+    assert!(
+        row("two").contains("not executed") && row("two").ends_with("<td>12 never</td>"),
+        "{}",
+        row("two")
+    );
+    assert!(page.find("<wbr>two").expect("there") < page.find("<wbr>one").expect("there"));
 }
 
 #[test]

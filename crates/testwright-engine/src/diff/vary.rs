@@ -1,0 +1,54 @@
+//! Tests for a comparison beyond those of the suite: sequences as the search made them.
+//!
+//! The suite's tests are as plain as what they execute allows, and plain arguments hide differences: ten times nothing is twenty times nothing.
+
+use std::collections::BTreeMap;
+
+use testwright_model::operation::Operations;
+use testwright_model::sequence::Sequence;
+
+use crate::search::calls;
+
+/// Longer sequences are no tests to read.
+const LONGEST: usize = 16;
+
+/// Adds up to `most` sequences that ran to their end, of each operation that comes last in one about as many, short and long ones.
+pub fn vary(
+    operations: &Operations,
+    corpus: &[Sequence],
+    ran: impl Iterator<Item = bool>,
+    most: usize,
+    chosen: &mut Vec<Sequence>,
+) {
+    let mut by_last: BTreeMap<&str, Vec<&Sequence>> = BTreeMap::new();
+    for (sequence, ran) in corpus.iter().zip(ran) {
+        let last = calls(sequence).map(|op| operations.get(op)).filter(|op| op.is_subject()).last();
+        if let Some(last) = last.filter(|_| ran && sequence.len() <= LONGEST && !chosen.contains(sequence)) {
+            by_last.entry(&last.path).or_default().push(sequence);
+        }
+    }
+    let each = (most / by_last.len().max(1)).max(1);
+    let picked = by_last.into_values().flat_map(|all| spread(&all, each));
+    chosen.extend(picked.take(most).cloned());
+}
+
+/// So many of a list, from its beginning to its end.
+fn spread<'a, T>(all: &[&'a T], count: usize) -> Vec<&'a T> {
+    let step = (all.len() / count.max(1)).max(1);
+    // The last ones are the largest, and the likeliest to differ.
+    all.iter().rev().step_by(step).take(count).copied().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spread;
+
+    #[test]
+    fn a_few_of_many_come_from_everywhere() {
+        let all: Vec<u32> = (0..100).collect();
+        let all: Vec<&u32> = all.iter().collect();
+        assert_eq!(spread(&all, 4), [&99, &74, &49, &24]);
+        assert_eq!(spread(&all[..2], 4), [&1, &0]);
+        assert!(spread(&all[..0], 4).is_empty());
+    }
+}
