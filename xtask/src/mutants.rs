@@ -6,6 +6,7 @@
 mod coverage;
 mod mutant;
 mod package;
+mod pins;
 mod table;
 mod trial;
 

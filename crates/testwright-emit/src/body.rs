@@ -55,8 +55,13 @@ pub(crate) fn pinned(operations: &Operations, sequence: &Sequence, pins: &[Pin],
     let mut printer = Printer::new(operations, sequence);
     for pin in pins {
         let at = pin.value.0 as usize;
-        if let Some(Step::Call { op, .. }) = sequence.steps.get(at) {
-            printer.checks[at] = check(operations, operations.get(*op).result, &pin.text);
+        let check = type_of(operations, sequence, pin.value).and_then(|ty| check(operations, ty, &pin.text));
+        if pin.left {
+            // Whoever looks at the end needs a variable.
+            printer.uses[at].push((sequence.len() - 1, None));
+            printer.left.extend(check.map(|check| (pin.value, check)));
+        } else if matches!(sequence.steps.get(at), Some(Step::Call { .. })) {
+            printer.checks[at] = check;
         }
     }
     if panics {
@@ -77,6 +82,8 @@ pub(crate) struct Printer<'a> {
     pub observe: bool,
     placing: Placing,
     checks: Vec<Option<Check>>,
+    /// What is asserted behind the last step.
+    left: Vec<(ValueId, Check)>,
     /// The call that panics.
     ends_at: Option<usize>,
     pub broken: Option<Broken<'a>>,
@@ -147,6 +154,7 @@ impl<'a> Printer<'a> {
             observe: false,
             placing: Placing::Constant,
             checks: vec![None; sequence.len()],
+            left: Vec::new(),
             ends_at: None,
             broken: None,
             told: None,
@@ -157,6 +165,12 @@ impl<'a> Printer<'a> {
         self.keep_clear();
         for index in 0..self.sequence.len() {
             self.step(index);
+        }
+        for (value, check) in std::mem::take(&mut self.left) {
+            if let Some(text) = assertion(&check, &self.variable(value), true) {
+                self.out.assertions += 1;
+                self.out.body.push_str(&format!("{text}\n"));
+            }
         }
         self.out.uses_tracked = self.out.body.contains("testwright::Tracked");
         self.out.traits.sort();

@@ -12,8 +12,30 @@ const LONGEST: usize = 300;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pin {
     pub value: ValueId,
-    /// Its `Debug` text when it was made, whole.
+    /// Its `Debug` text, whole.
     pub text: String,
+    /// Whether that is what it looks like at the end; else when it was made.
+    pub left: bool,
+}
+
+/// How much an assertion says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Strength {
+    /// There is none.
+    Nothing,
+    /// It compares the `Debug` text.
+    Text,
+    /// It compares the value.
+    Value,
+}
+
+/// How much can be asserted of a value with this text.
+pub fn strength(operations: &Operations, id: TypeId, text: &str) -> Strength {
+    match check(operations, id, text) {
+        None => Strength::Nothing,
+        Some(Check::Reads(_)) => Strength::Text,
+        Some(_) => Strength::Value,
+    }
 }
 
 /// How a fact is asserted.
@@ -59,7 +81,23 @@ pub fn check(operations: &Operations, id: TypeId, text: &str) -> Option<Check> {
     } else if let Some(check) = without_eq(operations, ty, text) {
         return Some(check);
     }
-    if holds_address(text) { None } else { Some(Check::Reads(text.to_owned())) }
+    if holds_address(text) || shows_insides(text) || is_view(ty) && text.contains(" {") {
+        return None;
+    }
+    Some(Check::Reads(text.to_owned()))
+}
+
+/// Whether a `Debug` text shows how a type is made rather than what it holds: such an assertion breaks when a private field is renamed.
+pub fn shows_insides(text: &str) -> bool {
+    const WORDS: [&str; 9] =
+        ["PhantomData", "NonNull", "UnsafeCell", "MaybeUninit", "inner", "iter", "ptr", "marker", "Iter"];
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.map(|word| word.trim_start_matches('_')).any(|word| WORDS.contains(&word))
+}
+
+/// Iterators, guards and other types that look at another value: what their fields are is nobody's business.
+fn is_view(ty: &Ty) -> bool {
+    matches!(ty, Ty::Adt { args, .. } if args.iter().any(|arg| matches!(arg, GenericArg::Region(_))))
 }
 
 /// Errors often cannot be compared, what comes with them can.
@@ -120,7 +158,15 @@ pub fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{holds_address, quoted};
+    use super::{holds_address, quoted, shows_insides};
+
+    #[test]
+    fn private_parts_are_seen() {
+        assert!(shows_insides("Keys { inner: Iter { range: 0 } }"));
+        assert!(shows_insides("Tag(PhantomData<u8>)"));
+        assert!(!shows_insides("Version { major: 1, minor: 0 }"));
+        assert!(!shows_insides("[\"a pointer\", \"winner\"]"));
+    }
 
     #[test]
     fn raw_strings_where_they_read_better() {

@@ -18,6 +18,8 @@ use crate::tracked;
 pub struct RegressionTest {
     pub sequence: Sequence,
     pub pins: Vec<Pin>,
+    /// The call that the test is named by; the last one if none is said. What follows it observes.
+    pub about: Option<usize>,
     /// The documented panic that the last call raises: a part of its message.
     pub panics: Option<String>,
 }
@@ -49,7 +51,7 @@ pub fn regression_file(
     let mut suite = SuiteText::default();
     let mut modules: BTreeMap<String, Vec<Entry<'_>>> = BTreeMap::new();
     for test in tests {
-        let title = title(operations, &test.sequence, &test.pins, test.panics.is_some());
+        let title = title(operations, test);
         let name = title.choose(&mut taken);
         let printed = pinned(operations, &test.sequence, &test.pins, test.panics.is_some());
         suite.assertions.push(printed.assertions + usize::from(test.panics.is_some()));

@@ -9,6 +9,7 @@ use testwright_model::ty::last_segment;
 use testwright_model::{Literal, Prim, Ty};
 
 use crate::pin::Pin;
+use crate::regression::RegressionTest;
 use crate::words::{Callee, callee, is_identifier, is_keyword, snake};
 
 /// Longer names are no longer read.
@@ -81,22 +82,31 @@ impl Title {
     }
 }
 
-/// What a test of this sequence is called.
-pub fn title(operations: &Operations, sequence: &Sequence, pins: &[Pin], panics: bool) -> Title {
-    let calls = calls(operations, sequence);
+/// What a test is called.
+pub fn title(operations: &Operations, test: &RegressionTest) -> Title {
+    let RegressionTest { sequence, pins, .. } = test;
+    let panics = test.panics.is_some();
+    let mut calls = calls(operations, sequence);
+    let observers =
+        calls.split_off(calls.partition_point(|call| test.about.is_none_or(|about| call.step <= about)));
     let Some(last) = calls.last() else {
         return Title { module: "functions".to_owned(), names: vec!["works".to_owned()] };
     };
-    let text = pins.iter().rfind(|pin| pin.value.0 as usize == last.step).map(|pin| pin.text.as_str());
+    let told = made(pins, last.step);
     let outcome = if panics {
         Some("panics".to_owned())
     } else {
-        text.and_then(|text| outcome(operations.ty(last.operation.result), text, last.operation))
+        told.and_then(|text| outcome(operations.ty(last.operation.result), text, last.operation))
+            // What the call gave says more than what it left.
+            .or_else(|| {
+                told.is_none()
+                    .then(|| observers.iter().find_map(|call| leaves(call, made(pins, call.step)?)))?
+            })
     };
     let name = &last.callee.name;
     let before = context(&calls);
     let mut names = Vec::new();
-    names.extend(text.filter(|_| name == "fmt").and_then(|text| printed(&last.operation.path, text)));
+    names.extend(told.filter(|_| name == "fmt").and_then(|text| printed(&last.operation.path, text)));
     if let Some(outcome) = &outcome {
         let plain = format!("{name}_{outcome}");
         let in_context = before.iter().map(|before| format!("{name}_{before}_{outcome}"));
@@ -130,6 +140,22 @@ pub fn title(operations: &Operations, sequence: &Sequence, pins: &[Pin], panics:
         }
     }
     Title { module: module(&last.callee), names }
+}
+
+/// The text of what a step made.
+fn made(pins: &[Pin], step: usize) -> Option<&str> {
+    pins.iter().rfind(|pin| !pin.left && pin.value.0 as usize == step).map(|pin| pin.text.as_str())
+}
+
+/// `leaves_len_2`: what an observer says of the state that the call left.
+fn leaves(observer: &Call<'_>, text: &str) -> Option<String> {
+    match (observer.callee.name.as_str(), text) {
+        ("len", "0") | ("is_empty", "true") | (_, "[]") => Some("leaves_nothing".to_owned()),
+        ("is_empty", "false") => Some("leaves_something".to_owned()),
+        ("len", "1") => Some("leaves_1_item".to_owned()),
+        ("len", _) => Some(format!("leaves_{text}_items")),
+        _ => None,
+    }
 }
 
 struct Call<'a> {

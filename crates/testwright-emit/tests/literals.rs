@@ -155,8 +155,8 @@ fn literals_are_compared_as_the_compiler_and_clippy_like_it() {
         });
         let op = OpId(u32::try_from(index).expect("few rows"));
         let sequence = Sequence { steps: vec![Step::Call { op, args: Vec::new() }] };
-        let pins = vec![Pin { value: ValueId(0), text: text.to_owned() }];
-        tests.push(RegressionTest { sequence, pins, panics: None });
+        let pins = vec![Pin { value: ValueId(0), text: text.to_owned(), left: false }];
+        tests.push(RegressionTest { sequence, pins, ..RegressionTest::default() });
     }
     let imports = Imports { lib: "given".to_owned(), foreign: Vec::new() };
     let suite = regression_file("Literals.", &operations, &tests, &imports);

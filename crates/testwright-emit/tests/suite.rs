@@ -5,8 +5,9 @@ mod shelf;
 
 use package::Package;
 use shelf::{Line, Shelf, imports};
-use testwright_emit::{RegressionTest, regression_file, regression_single, tidy};
+use testwright_emit::{Pin, RegressionTest, regression_file, regression_single, tidy};
 use testwright_model::Prim::{I32, U8, U32, Usize};
+use testwright_model::ValueId;
 
 use Line::{Call, Drop, Int};
 
@@ -96,6 +97,33 @@ fn other_types_are_read_and_keep_their_variable_if_they_have_a_destructor() {
          assert_eq!(format!(\"{shelf:?}\"), \"Shelf { items: [] }\");\n\
          assert_eq!(format!(\"{:?}\", shelf.size()), \"Size { width: 0, height: 1 }\");\n",
     );
+}
+
+#[test]
+fn what_a_call_left_is_asserted_at_the_end_and_the_test_is_named_by_the_call() {
+    let shelf = Shelf::new();
+    let mut test = shelf.test(&[
+        NEW,
+        Int(3, I32),
+        Call("Shelf::insert", &[0, 1], ""),
+        Call("Shelf::clear", &[0], ""),
+        Call("Shelf::len", &[0], "0"),
+    ]);
+    test.about = Some(3);
+    test.pins.push(Pin { value: ValueId(0), text: "Shelf { items: [] }".to_owned(), left: true });
+    assert_eq!(
+        statements(&test),
+        "let mut shelf = Shelf::new();\n\
+         let _ = shelf.insert(3);\n\
+         shelf.clear();\n\
+         assert_eq!(shelf.len(), 0);\n\
+         assert_eq!(format!(\"{shelf:?}\"), \"Shelf { items: [] }\");\n",
+    );
+    let suite = regression_file("header", &shelf.operations, &[test.clone()], &imports());
+    assert_eq!(suite.names, ["shelf::clear_after_insert_leaves_nothing"]);
+    // Private parts are nobody's business.
+    test.pins[1].text = "Shelf { inner: PhantomData }".to_owned();
+    assert!(!statements(&test).contains("PhantomData"));
 }
 
 #[test]

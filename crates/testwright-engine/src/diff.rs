@@ -8,7 +8,7 @@ mod named;
 mod nature;
 mod pieces;
 mod trial;
-mod vary;
+mod varied;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ use nature::Shown;
 pub use nature::{Nature, Seen};
 use pieces::Pieces;
 use trial::{Outcome, Told, Trial};
-pub(crate) use vary::vary;
+pub(crate) use varied::varied;
 
 /// A version, and what a campaign on it left.
 #[derive(Debug)]

@@ -2,12 +2,23 @@
 
 use testwright_execute::{Batch, Worker};
 use testwright_model::operation::{Operations, Take};
-use testwright_model::sequence::{How, Sequence, Step};
+use testwright_model::sequence::{How, Sequence, Step, ValueId};
 use testwright_model::{Literal, Prim, Ty};
 use testwright_wire::code::{self, Encoder};
 
 /// Appends the sequence to the batch; `false` if it cannot be expressed (the literal area is full, or a closure is in it).
 pub fn append(operations: &Operations, sequence: &Sequence, worker: &mut Worker, batch: &mut Batch) -> bool {
+    append_observing(operations, sequence, &[], worker, batch)
+}
+
+/// The same, with values that are observed: each behind a step.
+pub fn append_observing(
+    operations: &Operations,
+    sequence: &Sequence,
+    observed: &[(usize, ValueId)],
+    worker: &mut Worker,
+    batch: &mut Batch,
+) -> bool {
     // Literals first: they need the worker, the encoder needs the batch.
     let mut places = Vec::new();
     for step in &sequence.steps {
@@ -23,7 +34,7 @@ pub fn append(operations: &Operations, sequence: &Sequence, worker: &mut Worker,
     let mut numbers = Vec::with_capacity(sequence.len());
     let mut next = 0u16;
     let mut encoder = batch.sequence();
-    for step in &sequence.steps {
+    for (index, step) in sequence.steps.iter().enumerate() {
         numbers.push(next);
         match step {
             Step::Call { op, args } => {
@@ -53,6 +64,9 @@ pub fn append(operations: &Operations, sequence: &Sequence, worker: &mut Worker,
         }
         if step.makes_value() {
             next += 1;
+        }
+        for (_, value) in observed.iter().filter(|(behind, _)| *behind == index) {
+            encoder.end_of(code::OBSERVE, numbers[value.0 as usize]);
         }
     }
     encoder.finish();

@@ -3,24 +3,29 @@
 //! Receives the sequences that reached something first; hands on tests that were compiled and that passed, in processes of
 //! their own, in debug and in release, under other hash seeds. What does not is dropped and counted.
 
+mod choose;
+mod facts;
+mod lab;
+mod neighbours;
+mod observe;
+
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 use std::time::Duration;
 
-use testwright_cover::{Branches, Cover, Map, Package};
-use testwright_emit::{Imports, Pin, RegressionTest, regression_file, regression_single, tidy};
-use testwright_execute::{Batch, Ending, Execution, Worker, WorkerPlan};
+use testwright_cover::{Cover, Map, Package};
+use testwright_emit::{Imports, RegressionTest, regression_file, regression_single, tidy};
+use testwright_execute::{Worker, WorkerPlan};
 use testwright_harness::{Confirm, TestBench, TestSource};
-use testwright_model::operation::Operations;
-use testwright_model::sequence::{Sequence, Step, ValueId};
-use testwright_wire::record::want;
+use testwright_model::sequence::Sequence;
 
+use crate::EngineError;
 use crate::campaign::Plan;
 use crate::confirm::{PASSED, run_test};
 use crate::minimise::{self, Plainest};
 use crate::search::{HANG_UNTIMED, MEMORY, calls};
 use crate::workbench::{Tell, Workbench};
-use crate::{EngineError, encode};
+use lab::Lab;
 
 /// A suite as it is written, and what was left out of it.
 #[derive(Debug, Default)]
@@ -43,16 +48,8 @@ pub struct Single {
     pub text: String,
 }
 
-/// Bytes that the sequence of a test may allocate in all.
-const MODEST: u64 = 16 << 20;
 /// Sequences of the corpus that are looked at, at most; later ones reached ever less.
 const CORPUS: usize = 3000;
-/// Candidates that are run to shorten one test.
-const PATIENCE: usize = 400;
-/// Sequences in a batch: their counts must have room in one answer.
-const BATCH: usize = 50;
-/// Assertions in one test, at most.
-const PINS: usize = 6;
 /// Runs of each test beyond the first, each with hash seeds of its own.
 const RERUNS: usize = 2;
 
@@ -112,7 +109,6 @@ impl Material<'_> {
         }
         tell("choosing tests for the regression suite");
         let tests = self.choose(&mut lab, &corpus, &reached)?;
-        let tests = self.pin(&mut lab, tests)?;
         self.confirm(tests, &mut suite, tell)?;
         Ok(suite)
     }
@@ -124,89 +120,6 @@ impl Material<'_> {
         plan.limits.sequence = plan.limits.call * 2;
         crate::campaign::make_folder(&plan.scratch)?;
         Ok(Worker::start(plan)?)
-    }
-
-    /// The smallest sequences that together reach every region, each as short as it still reaches its own.
-    fn choose(
-        &self,
-        lab: &mut Lab<'_>,
-        corpus: &[Sequence],
-        reached: &[Option<Vec<u32>>],
-    ) -> Result<Vec<Sequence>, EngineError> {
-        let mut chosen: Vec<Sequence> = Vec::new();
-        let mut known: HashSet<u32> = HashSet::new();
-        let mut called: HashSet<String> = HashSet::new();
-        // An impl for arrays of thirty lengths is one thing to test.
-        let plain = |path: &str| path.replace(|c: char| c.is_ascii_digit(), "");
-        let operations = &self.bench.operations;
-        for (sequence, reached) in corpus.iter().zip(reached) {
-            let Some(reached) = reached else { continue };
-            if chosen.len() >= self.plan.max_tests {
-                break;
-            }
-            let needed: Vec<u32> = reached.iter().filter(|region| !known.contains(region)).copied().collect();
-            let paths = |sequence: &Sequence| -> Vec<&str> {
-                let subject = calls(sequence).map(|op| operations.get(op)).filter(|op| op.is_subject());
-                subject.map(|op| op.path.as_str()).collect()
-            };
-            let new_call = paths(sequence).into_iter().find(|path| !called.contains(&plain(path)));
-            if needed.is_empty() && new_call.is_none() {
-                continue;
-            }
-            let short = lab.shorten(sequence, &needed, new_call)?;
-            for path in paths(&short) {
-                called.insert(plain(path));
-            }
-            known.extend(lab.reached(std::slice::from_ref(&short))?.into_iter().flatten().flatten());
-            if !chosen.contains(&short) {
-                chosen.push(short);
-            }
-        }
-        let ran = reached.iter().map(Option::is_some);
-        crate::diff::vary(operations, corpus, ran, self.plan.varied, &mut chosen);
-        Ok(chosen)
-    }
-
-    /// The facts that each test asserts: results of the crate's own calls that are the same every time.
-    fn pin(&self, lab: &mut Lab<'_>, chosen: Vec<Sequence>) -> Result<Vec<RegressionTest>, EngineError> {
-        let operations = &self.bench.operations;
-        let mut tests = Vec::new();
-        for sequence in chosen {
-            let sequence = observed(operations, &self.bench.usable, &sequence);
-            let Some(told) = lab.texts(&sequence)? else { continue };
-            let mut pins = Vec::new();
-            let made = sequence.steps.iter().enumerate().filter(|(_, step)| step.makes_value());
-            for ((index, step), text) in made.zip(told) {
-                let (Step::Call { op, .. }, Some(text)) = (step, text) else { continue };
-                if operations.get(*op).is_subject() {
-                    pins.push(Pin { value: ValueId(u32::try_from(index).unwrap_or(0)), text });
-                }
-            }
-            // A plain value says more than a text; the whole of a value is told at the end at most.
-            let last = pins.last().map(|pin| pin.value);
-            let plain = |pin: &Pin| is_plain(operations, &sequence, pin.value);
-            if pins.iter().any(plain) {
-                pins.retain(|pin| plain(pin) || Some(pin.value) == last);
-            } else {
-                pins.retain(|pin| Some(pin.value) == last);
-            }
-            // The last ones tell most.
-            let surplus = pins.len().saturating_sub(PINS);
-            pins.drain(..surplus);
-            tests.push(RegressionTest { sequence, pins, panics: None });
-        }
-        let room = self.plan.max_tests.saturating_sub(tests.len());
-        for (sequence, message) in self.panics.iter().take(room) {
-            let first = message.lines().next().unwrap_or("");
-            // Nothing to expect: such a test would take any panic.
-            if first.is_empty() || first.contains("0x") {
-                continue;
-            }
-            if let Some(sequence) = lab.shorten_panic(sequence, message)? {
-                tests.push(RegressionTest { sequence, pins: Vec::new(), panics: Some(first.to_owned()) });
-            }
-        }
-        Ok(tests)
     }
 
     /// Compiles each test, runs it again and again, and keeps those that always pass.
@@ -321,228 +234,6 @@ pub(crate) fn unfinished(output: &str, names: &[String]) -> BTreeSet<usize> {
         .map(|name| name.split(" - should panic").next().unwrap_or(name).trim())
         .collect();
     (0..names.len()).filter(|index| !passed.contains(names[*index].as_str())).take(1).collect()
-}
-
-/// The sequence with calls of plain observers at its end: what is left of the crate's own values is told too.
-fn observed(
-    operations: &Operations,
-    usable: &HashSet<testwright_model::OpId>,
-    sequence: &Sequence,
-) -> Sequence {
-    use testwright_model::operation::Take;
-    use testwright_model::sequence::{Arg, How};
-    let Ok(ledger) = testwright_model::Ledger::replay(operations, &sequence.steps) else {
-        return sequence.clone();
-    };
-    // The subject's own value that was changed last.
-    let changed = sequence.steps.iter().rev().find_map(|step| match step {
-        Step::Call { op, args } if operations.get(*op).is_subject() => {
-            args.iter().find(|arg| arg.how == How::RefMut).map(|arg| arg.value)
-        }
-        _ => None,
-    });
-    let Some(value) = changed.filter(|value| ledger.is_alive(*value)) else { return sequence.clone() };
-    let ty = ledger.ty(value);
-    let mut observers: Vec<testwright_model::OpId> = operations
-        .ids()
-        .filter(|id| usable.contains(id))
-        .filter(|id| {
-            let operation = operations.get(*id);
-            operation.is_subject()
-                && operation.panics.is_none()
-                && matches!(operation.params.as_slice(), [param] if param.take == Take::Shared && param.ty == ty)
-                && testwright_ground::reach::is_literal(operations.ty(operation.result))
-                && !operation.borrows()
-                && !operation.path.starts_with('<')
-        })
-        .collect();
-    observers.sort_by_key(|id| {
-        let path = &operations.get(*id).path;
-        (!path.ends_with("::len"), !path.ends_with("::is_empty"), path.clone())
-    });
-    let mut steps = sequence.steps.clone();
-    for op in observers.into_iter().take(2) {
-        steps.push(Step::Call { op, args: vec![Arg { value, how: How::Ref }] });
-    }
-    crate::repair::repair(operations, &steps).unwrap_or_else(|| sequence.clone())
-}
-
-/// Whether the value is of a type that prints as a literal: a number, a text, or an `Option` or the like.
-fn is_plain(operations: &Operations, sequence: &Sequence, value: ValueId) -> bool {
-    let Some(Step::Call { op, .. }) = sequence.steps.get(value.0 as usize) else { return false };
-    match operations.ty(operations.get(*op).result) {
-        testwright_model::Ty::Adt { path, .. } => {
-            ["std::option::Option", "std::result::Result", "std::string::String", "std::vec::Vec"]
-                .contains(&path.as_str())
-        }
-        testwright_model::Ty::Dyn { .. } => false,
-        _ => true,
-    }
-}
-
-/// The last step that is a call.
-fn last_call(sequence: &Sequence) -> Option<usize> {
-    sequence.steps.iter().rposition(|step| matches!(step, Step::Call { .. }))
-}
-
-/// A worker that tells what sequences reach.
-struct Lab<'a> {
-    operations: &'a Operations,
-    plainest: &'a Plainest,
-    branches: &'a Branches,
-    worker: Worker,
-    /// How often each counter was reached by the corpus.
-    sums: Vec<u64>,
-}
-
-impl Lab<'_> {
-    /// The regions that each sequence reaches; `None` for those that do not run to their end or act on the world outside.
-    fn reached(&mut self, sequences: &[Sequence]) -> Result<Vec<Option<Vec<u32>>>, EngineError> {
-        let mut all = Vec::with_capacity(sequences.len());
-        for part in sequences.chunks(BATCH) {
-            let executions = self.run(part, want::COUNTS)?;
-            for execution in executions {
-                let Some(execution) = execution else {
-                    all.push(None);
-                    continue;
-                };
-                // What touches the world outside, or sleeps, is no test to leave in somebody's package.
-                let pure = execution.details.as_ref().is_none_or(|details| details.effects.is_empty());
-                let counts = execution.details.map(|details| details.counts).unwrap_or_default();
-                for (counter, count) in &counts {
-                    if let Some(sum) = self.sums.get_mut(*counter as usize) {
-                        *sum = sum.saturating_add(*count);
-                    }
-                }
-                // What asks for much memory gets it in one place and not in another.
-                let modest = execution.allocated <= MODEST;
-                let completed = pure && modest && execution.ending == Ending::Completed;
-                all.push(completed.then(|| self.branches.taken(&counts).regions));
-            }
-        }
-        Ok(all)
-    }
-
-    /// Runs sequences; `None` for those that cannot be encoded.
-    fn run(&mut self, sequences: &[Sequence], wants: u32) -> Result<Vec<Option<Execution>>, EngineError> {
-        let mut batch = Batch::new(wants);
-        let encoded: Vec<bool> = sequences
-            .iter()
-            .map(|sequence| encode::append(self.operations, sequence, &mut self.worker, &mut batch))
-            .collect();
-        if batch.is_empty() {
-            return Ok(vec![None; sequences.len()]);
-        }
-        let mut executions = self.worker.run(&batch)?.executions.into_iter();
-        Ok(encoded.into_iter().map(|encoded| if encoded { executions.next() } else { None }).collect())
-    }
-
-    /// Without what is not needed to reach the regions and to make the call.
-    fn shorten(
-        &mut self,
-        sequence: &Sequence,
-        needed: &[u32],
-        call: Option<&str>,
-    ) -> Result<Sequence, EngineError> {
-        let (operations, plainest) = (self.operations, self.plainest);
-        let mut inquiry = Inquiry::default();
-        let calls_it = |candidate: &Sequence| {
-            call.is_none_or(|path| calls(candidate).any(|op| operations.get(op).path == path))
-        };
-        let has_all = |reached: Vec<u32>| needed.iter().all(|region| reached.binary_search(region).is_ok());
-        let short = minimise::simplify(operations, plainest, sequence.clone(), &mut |candidates| {
-            inquiry.ask(candidates, |candidates| {
-                let reached =
-                    self.reached(candidates)?.into_iter().map(|reached| reached.is_some_and(has_all));
-                Ok(candidates
-                    .iter()
-                    .zip(reached)
-                    .map(|(candidate, same)| same && calls_it(candidate))
-                    .collect())
-            })
-        });
-        inquiry.end(short)
-    }
-
-    /// Without what the panic does not need; `None` if it does not come again.
-    fn shorten_panic(&mut self, sequence: &Sequence, message: &str) -> Result<Option<Sequence>, EngineError> {
-        let (operations, plainest) = (self.operations, self.plainest);
-        let mut inquiry = Inquiry::default();
-        let panics = |candidate: &Sequence, execution: &Execution| {
-            // The last step raises it: nothing behind a panic is ever run.
-            execution.ending == Ending::Panicked
-                && execution.panic().is_some_and(|panic| panic.message == message)
-                && last_call(candidate) == Some(execution.step as usize)
-        };
-        let mut same = |candidates: &[Sequence]| {
-            inquiry.ask(candidates, |candidates| {
-                let executions = self.run(candidates, 0)?;
-                let all = candidates.iter().zip(&executions);
-                Ok(all.map(|(one, run)| run.as_ref().is_some_and(|run| panics(one, run))).collect())
-            })
-        };
-        let mut cut = sequence.clone();
-        while cut.steps.last().is_some_and(|step| !matches!(step, Step::Call { .. })) {
-            cut.steps.pop();
-        }
-        let again = same(std::slice::from_ref(&cut)) == [true];
-        let short = again.then(|| minimise::simplify(operations, plainest, cut, &mut same));
-        inquiry.end(short)
-    }
-
-    /// The `Debug` texts of all values, those that differ in a second run left out; `None` if it does not run to its end.
-    fn texts(&mut self, sequence: &Sequence) -> Result<Option<Vec<Option<String>>>, EngineError> {
-        let twice = [sequence.clone(), sequence.clone()];
-        let mut runs = Vec::new();
-        for execution in self.run(&twice, want::TEXTS)?.into_iter().flatten() {
-            if execution.ending != Ending::Completed {
-                return Ok(None);
-            }
-            runs.push(execution.details.map(|details| details.texts).unwrap_or_default());
-        }
-        let [first, second] = runs.as_slice() else { return Ok(None) };
-        let steady =
-            first.iter().zip(second).map(|(one, other)| if one == other { one.clone() } else { None });
-        // A text that was cut says nothing about the end.
-        Ok(Some(steady.map(|text| text.filter(|text| text.len() < 1000)).collect()))
-    }
-}
-
-/// Questions about candidates, as long as there is patience and nothing goes wrong.
-struct Inquiry {
-    patience: usize,
-    error: Option<EngineError>,
-}
-
-impl Default for Inquiry {
-    fn default() -> Self {
-        Inquiry { patience: PATIENCE, error: None }
-    }
-}
-
-impl Inquiry {
-    fn ask(
-        &mut self,
-        candidates: &[Sequence],
-        question: impl FnOnce(&[Sequence]) -> Result<Vec<bool>, EngineError>,
-    ) -> Vec<bool> {
-        let tried = if self.error.is_some() { 0 } else { candidates.len().min(self.patience) };
-        self.patience -= tried;
-        let mut verdicts = question(&candidates[..tried]).unwrap_or_else(|error| {
-            self.error = Some(error);
-            Vec::new()
-        });
-        verdicts.resize(candidates.len(), false);
-        verdicts
-    }
-
-    /// What came of it, unless something went wrong on the way.
-    fn end<T>(self, found: T) -> Result<T, EngineError> {
-        match self.error {
-            Some(error) => Err(error),
-            None => Ok(found),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -232,8 +232,11 @@ impl Interpreter {
                     self.observe_made(wants);
                 }
             } else {
+                let first = next;
                 next = next.add(self.small_step(code, next, left)?);
-                if observes && code > FORGET && code != OBSERVE {
+                if observes && code == OBSERVE && wants & want::LEFT != 0 {
+                    self.observe_text(*first);
+                } else if observes && code > FORGET && code != OBSERVE {
                     self.observe_made(wants);
                 }
             }
@@ -282,6 +285,17 @@ impl Interpreter {
         let value = *self.values.add(number);
         self.begin_observing(number);
         self.observations.made(number, value.cell, &self.types[value.ty as usize], wants);
+        self.progress.phase.store(phase::CALL, Relaxed);
+        self.progress.step.store(self.step, Relaxed);
+    }
+
+    /// Takes the text of a value that was just observed.
+    #[cold]
+    unsafe fn observe_text(&mut self, word: u16) {
+        let number = (word & VALUE) as usize;
+        let value = *self.values.add(number);
+        self.begin_observing(number);
+        self.observations.text_again(number, value.cell, &self.types[value.ty as usize]);
         self.progress.phase.store(phase::CALL, Relaxed);
         self.progress.step.store(self.step, Relaxed);
     }

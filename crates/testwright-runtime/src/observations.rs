@@ -128,6 +128,16 @@ impl Observations {
         self.under_way = None;
     }
 
+    /// Takes the text of a value that was made before.
+    ///
+    /// # Safety
+    /// See [`Observations::made`].
+    pub unsafe fn text_again(&mut self, number: usize, cell: *const u8, ty: &Type) {
+        self.under_way = Some(number as u32);
+        self.take_text(cell, ty);
+        self.under_way = None;
+    }
+
     unsafe fn take_text(&mut self, cell: *const u8, ty: &Type) {
         if self.texts_full || self.texts_length + 4 + TEXT_LIMIT > TEXT_ROOM {
             self.texts_full = true;

@@ -10,7 +10,7 @@ pub mod record;
 pub mod size;
 
 /// Raised with every change of layout, code or record.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Descriptors that the launcher leaves open in the worker, and nothing else but 0, 1, 2.
 pub mod descriptor {

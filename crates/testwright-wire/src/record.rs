@@ -78,6 +78,8 @@ pub mod want {
     pub const ZERO: u32 = 64;
     /// List what the crate under test compared with what; only in a build that traces comparisons.
     pub const COMPARES: u32 = 128;
+    /// With TEXTS: OBSERVE steps add the `Debug` text of their value, among those of the values that are made.
+    pub const LEFT: u32 = 256;
 }
 
 pub mod section {

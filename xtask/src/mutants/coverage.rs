@@ -1,17 +1,18 @@
-//! Lines that the two suites execute, and which of our tests execute nothing that no other does.
+//! Lines that the two suites execute, and which of our tests execute nothing that no other does, and say nothing either.
 //!
 //! The test programs are built with `-C instrument-coverage` and write profiles (`.profraw`), of which only the counters are
 //! needed: they lie there in the order of the program's own section, which `testwright-cover` knows to read.
 
 use std::collections::{BTreeSet, HashMap};
+use std::hash::Hash;
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use testwright_cover::{Cover, Map, Package as Files};
 
-use super::package::{COVERAGE, Package, Program};
-use super::trial;
+use super::package::{COVERAGE, OURS, Package, Program};
+use super::{pins, trial};
 
 /// For one run of a test program, which instrumentation makes slow.
 const LIMIT: Duration = Duration::from_secs(300);
@@ -29,6 +30,8 @@ pub struct Coverage {
     pub tests: usize,
     pub each_redundant: usize,
     pub all_redundant: usize,
+    /// How many neither reach nor assert anything that no other does.
+    pub idle: usize,
 }
 
 impl Coverage {
@@ -51,7 +54,8 @@ impl Coverage {
             let known = hit.intersection(&coverage.lines).cloned().collect::<Vec<_>>();
             if program.is_ours() {
                 coverage.ours.extend(known);
-                coverage.look_for_redundant(program, &map, &files, scratch)?;
+                let text = std::fs::read_to_string(package.root.join(format!("tests/{OURS}.rs")))?;
+                coverage.look_for_redundant(program, &map, &files, scratch, &pins::of_tests(&text))?;
             } else {
                 coverage.own.extend(known);
             }
@@ -66,18 +70,24 @@ impl Coverage {
         map: &Map,
         files: &Files,
         scratch: &Path,
+        pins: &HashMap<String, BTreeSet<String>>,
     ) -> anyhow::Result<()> {
         let branches = map.branches(files);
         let listed = trial::run(program, &["--list", "--format", "terse"], scratch, LIMIT, &[])?.stdout;
         let mut reached = Vec::new();
+        let mut with_pins: Vec<Vec<Own>> = Vec::new();
         for name in listed.lines().filter_map(|line| line.strip_suffix(": test")) {
             let counts = counted(program, &["--exact", name], scratch)?;
             let counts: Vec<(u32, u64)> =
                 (0..).zip(counts).filter(|(_, count): &(u32, u64)| *count > 0).collect();
-            reached.push(branches.taken(&counts).regions);
+            let regions = branches.taken(&counts).regions;
+            let asserted = pins.get(name).into_iter().flatten().cloned().map(Own::Pin);
+            with_pins.push(regions.iter().copied().map(Own::Region).chain(asserted).collect());
+            reached.push(regions);
         }
         self.tests = reached.len();
         (self.each_redundant, self.all_redundant) = redundant(&reached);
+        self.idle = redundant(&with_pins).0;
         Ok(())
     }
 
@@ -91,11 +101,18 @@ fn lines(cover: &Cover, wanted: impl Fn(bool) -> bool) -> BTreeSet<Line> {
     of_file.filter(|(_, (_, hit))| wanted(**hit)).map(|(file, (line, _))| (file.clone(), *line)).collect()
 }
 
+/// What a test may have for itself.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum Own {
+    Region(u32),
+    Pin(String),
+}
+
 /// How many tests reach only what others reach too: each by itself, and so many that all of them can go.
-fn redundant(reached: &[Vec<u32>]) -> (usize, usize) {
-    let mut times: HashMap<u32, usize> = HashMap::new();
+fn redundant<T: Eq + Hash>(reached: &[Vec<T>]) -> (usize, usize) {
+    let mut times: HashMap<&T, usize> = HashMap::new();
     for region in reached.iter().flatten() {
-        *times.entry(*region).or_default() += 1;
+        *times.entry(region).or_default() += 1;
     }
     let each = reached.iter().filter(|regions| regions.iter().all(|region| times[region] > 1)).count();
     // The last ones came for the least.
@@ -104,7 +121,7 @@ fn redundant(reached: &[Vec<u32>]) -> (usize, usize) {
         if regions.iter().all(|region| times[region] > 1) {
             all += 1;
             for region in regions {
-                times.entry(*region).and_modify(|count| *count -= 1);
+                times.entry(region).and_modify(|count| *count -= 1);
             }
         }
     }
@@ -176,6 +193,6 @@ mod tests {
         assert_eq!(redundant(&[vec![1, 2], vec![1, 2], vec![3]]), (2, 1));
         assert_eq!(redundant(&[vec![1], vec![2]]), (0, 0));
         assert_eq!(redundant(&[vec![1], vec![]]), (1, 1));
-        assert_eq!(redundant(&[]), (0, 0));
+        assert_eq!(redundant::<u32>(&[]), (0, 0));
     }
 }

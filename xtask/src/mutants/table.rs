@@ -20,6 +20,8 @@ pub struct Figures {
     pub tests: usize,
     pub each_redundant: usize,
     pub all_redundant: usize,
+    /// Tests that neither reach nor assert anything of their own.
+    pub idle: usize,
 }
 
 impl Figures {
@@ -31,6 +33,7 @@ impl Figures {
             tests: coverage.tests,
             each_redundant: coverage.each_redundant,
             all_redundant: coverage.all_redundant,
+            idle: coverage.idle,
             ..Figures::default()
         };
         for outcome in outcomes {
@@ -50,6 +53,10 @@ impl Figures {
         (self.own > 0).then(|| self.shared as f64 / self.own as f64)
     }
 
+    fn idle(&self) -> f64 {
+        self.idle as f64 / self.tests.max(1) as f64
+    }
+
     fn redundant(&self) -> f64 {
         self.each_redundant as f64 / self.tests.max(1) as f64
     }
@@ -58,13 +65,13 @@ impl Figures {
 /// Prints Markdown; whether the bar is reached.
 pub fn print(rows: &[Figures]) -> bool {
     println!(
-        "\n| crate | viable | killed by own | by ours | by either | ours of own's | lines own | ours | either | our tests | redundant | of these at once |"
+        "\n| crate | viable | killed by own | by ours | by either | ours of own's | lines own | ours | either | our tests | redundant by coverage | of these at once | nothing of their own |"
     );
-    println!("| --- |{}", " ---: |".repeat(11));
+    println!("| --- |{}", " ---: |".repeat(12));
     for row in rows {
         let [own, ours, either] = row.lines.map(percent);
         println!(
-            "| {} | {} | {} | {} | {} | {} | {own} | {ours} | {either} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} | {own} | {ours} | {either} | {} | {} | {} | {} |",
             row.name,
             row.viable,
             row.own,
@@ -73,7 +80,8 @@ pub fn print(rows: &[Figures]) -> bool {
             row.share().map_or("–".to_owned(), percent),
             row.tests,
             percent(row.redundant()),
-            row.all_redundant
+            row.all_redundant,
+            percent(row.idle())
         );
     }
     let of = |figure: fn(&Figures) -> f64| median(rows.iter().map(figure).collect());
@@ -83,7 +91,7 @@ pub fn print(rows: &[Figures]) -> bool {
     let share = median(rows.iter().filter_map(Figures::share).collect());
     let shown = |share: Option<f64>| share.map_or("–".to_owned(), percent);
     println!(
-        "\nMedians: killed by own {}, by ours {}, by either {}; of those that own tests kill ours kill {}; lines own {}, ours {}, either {}; redundant {}.",
+        "\nMedians: killed by own {}, by ours {}, by either {}; of those that own tests kill ours kill {}; lines own {}, ours {}, either {}; redundant by coverage {}, with nothing of their own {}.",
         shown(killed(|row| row.own)),
         shown(killed(|row| row.ours)),
         shown(killed(|row| row.either)),
@@ -92,6 +100,7 @@ pub fn print(rows: &[Figures]) -> bool {
         shown(of(|row| row.lines[1])),
         shown(of(|row| row.lines[2])),
         shown(of(Figures::redundant)),
+        shown(of(Figures::idle)),
     );
     let good = share.is_some_and(|share| share >= BAR);
     println!("Bar: {}: {}.", percent(BAR), if good { "reached" } else { "missed" });

@@ -137,7 +137,7 @@ impl Shelf {
             let value = test.sequence.push(step);
             if let Line::Call(_, _, text) = line {
                 if !text.is_empty() {
-                    test.pins.push(Pin { value, text: (*text).to_owned() });
+                    test.pins.push(Pin { value, text: (*text).to_owned(), left: false });
                 }
             }
         }

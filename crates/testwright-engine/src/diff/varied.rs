@@ -12,24 +12,17 @@ use crate::search::calls;
 /// Longer sequences are no tests to read.
 const LONGEST: usize = 16;
 
-/// Adds up to `most` sequences that ran to their end, of each operation that comes last in one about as many, short and long ones.
-pub fn vary(
-    operations: &Operations,
-    corpus: &[Sequence],
-    ran: impl Iterator<Item = bool>,
-    most: usize,
-    chosen: &mut Vec<Sequence>,
-) {
-    let mut by_last: BTreeMap<&str, Vec<&Sequence>> = BTreeMap::new();
-    for (sequence, ran) in corpus.iter().zip(ran) {
+/// Up to `most` of these sequences, of each operation that comes last in one about as many, short and long ones.
+pub fn varied<'a>(operations: &Operations, corpus: &[&'a Sequence], most: usize) -> Vec<&'a Sequence> {
+    let mut by_last: BTreeMap<&str, Vec<&'a Sequence>> = BTreeMap::new();
+    for sequence in corpus.iter().filter(|sequence| sequence.len() <= LONGEST) {
         let last = calls(sequence).map(|op| operations.get(op)).filter(|op| op.is_subject()).last();
-        if let Some(last) = last.filter(|_| ran && sequence.len() <= LONGEST && !chosen.contains(sequence)) {
+        if let Some(last) = last {
             by_last.entry(&last.path).or_default().push(sequence);
         }
     }
     let each = (most / by_last.len().max(1)).max(1);
-    let picked = by_last.into_values().flat_map(|all| spread(&all, each));
-    chosen.extend(picked.take(most).cloned());
+    by_last.into_values().flat_map(|all| spread(&all, each)).take(most).collect()
 }
 
 /// So many of a list, from its beginning to its end.
