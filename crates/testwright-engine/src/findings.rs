@@ -11,8 +11,8 @@ use testwright_model::operation::Operations;
 use testwright_model::sequence::Sequence;
 
 use crate::EngineError;
-use crate::campaign::{Plan, Progress, Sanitizer};
-use crate::confirm::{Candidate, Confirmation, Confirmed, Confirmer, first_line};
+use crate::campaign::{Limit, Plan, Progress, Sanitizer};
+use crate::confirm::{Candidate, Confirmation, Confirmed, Confirmer, TIMEOUT, first_line};
 use crate::judge::{FORBIDDEN, Failure, LEAK, Tier};
 use crate::search::{Learned, Seen, calls};
 use crate::shorten::{Case, Shortener};
@@ -34,6 +34,9 @@ pub struct Found {
 
 /// Failures are tried in so many rounds, at most: where some of the first are not confirmed, others take their place.
 const ROUNDS: usize = 3;
+
+/// Hangs that are confirmed however short the search was.
+const SOME_HANGS: usize = 4;
 
 /// Shortens and confirms, the worst and earliest first.
 pub fn settle(
@@ -67,7 +70,8 @@ pub fn settle(
         sanitizer: plan.sanitizer != Sanitizer::Never,
     };
     let mut shortener = Shortener::new(bench, plan, &learned.makers, scratch);
-    let mut round = Round { bench, plan, progress, confirmer, names: HashSet::new(), proven: Vec::new() };
+    let mut round =
+        Round { bench, plan, progress, confirmer, names: HashSet::new(), proven: Vec::new(), hangs: 0 };
     // Nothing is cut down that would find no room.
     for _ in 0..ROUNDS {
         let room = plan.max_findings.saturating_sub(round.proven.len());
@@ -124,6 +128,8 @@ struct Round<'a> {
     confirmer: Confirmer<'a>,
     names: HashSet<String>,
     proven: Vec<Proven>,
+    /// Calls without an end that were met.
+    hangs: usize,
 }
 
 impl Round<'_> {
@@ -138,6 +144,14 @@ impl Round<'_> {
                 continue;
             };
             seen.failure = failure;
+            if seen.failure.class == "hang" {
+                self.hangs += 1;
+                if self.hangs > most_hangs(self.plan) {
+                    let key = ("more hangs than there is time to confirm".to_owned(), seen.failure.operation);
+                    *found.dismissed.entry(key).or_default() += 1;
+                    continue;
+                }
+            }
             if seen.failure.class == LEAK {
                 // Which call leaks is clear only when it is short; several failures may be the same.
                 let same =
@@ -219,6 +233,13 @@ impl Round<'_> {
         self.proven.push(Proven { rank, finding, test: proof.source.clone(), sequence: short.clone() });
         Ok(())
     }
+}
+
+/// To confirm a hang is to wait for its end in vain. Under a time budget, that is not to take longer than the search.
+fn most_hangs(plan: &Plan) -> usize {
+    let Limit::Time(budget) = plan.limit else { return usize::MAX };
+    let one_after_the_other = budget.as_secs() / TIMEOUT.as_secs();
+    (usize::try_from(one_after_the_other).unwrap_or(usize::MAX)).saturating_mul(plan.jobs).max(SOME_HANGS)
 }
 
 /// Takes so many at most, of each tier and class in turn: fifty overflows are not to hide the only broken law. The order stays as it
