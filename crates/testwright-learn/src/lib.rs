@@ -4,4 +4,4 @@ pub mod dictionary;
 mod nearby;
 
 pub use dictionary::Dictionary;
-pub use nearby::nearby;
+pub use nearby::{nearby, opposite};

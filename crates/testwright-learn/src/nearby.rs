@@ -20,6 +20,12 @@ pub fn nearby(literal: &Literal, ty: &Ty, rng: &mut Xoshiro256PlusPlus) -> Optio
     })
 }
 
+/// What lies on the other side of a number, as far away as the one next to it.
+pub fn opposite(of: &Literal, near: &Literal, ty: &Ty) -> Option<Literal> {
+    let (Literal::Int(of), Literal::Int(near), Ty::Prim(prim)) = (of, near, ty) else { return None };
+    Some(Literal::Int(wrapped(of.wrapping_mul(2).wrapping_sub(*near), *prim)))
+}
+
 /// One more or less, the other sign, half of the type's range away, doubled or halved.
 fn near_int(value: i128, ty: &Ty, rng: &mut Xoshiro256PlusPlus) -> Option<i128> {
     let Ty::Prim(prim) = ty else { return None };
@@ -106,6 +112,13 @@ mod tests {
     fn some_near(literal: &Literal, ty: &Ty) -> HashSet<String> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
         (0..200).filter_map(|_| nearby(literal, ty, &mut rng)).map(|near| format!("{near:?}")).collect()
+    }
+
+    #[test]
+    fn the_other_side_of_a_number_is_as_far_away() {
+        let opposite = |of, near| opposite(&Literal::Int(of), &Literal::Int(near), &Ty::Prim(Prim::U8));
+        assert_eq!(opposite(5, 6), Some(Literal::Int(4)));
+        assert_eq!(opposite(0, 1), Some(Literal::Int(255)));
     }
 
     #[test]

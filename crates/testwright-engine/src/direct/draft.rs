@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use rand::seq::IndexedRandom;
-use rand_xoshiro::Xoshiro256PlusPlus;
 use testwright_execute::Batch;
 use testwright_model::ledger::{Act, State};
 use testwright_model::operation::{Operations, Take, TypeId};
@@ -211,9 +210,9 @@ impl<'a> Draft<'a> {
         self.sites.len()
     }
 
-    /// One of the literals from number `first` on, with its code.
-    pub fn any_literal(&self, first: usize, rng: &mut Xoshiro256PlusPlus) -> Option<(Site, &[u16])> {
-        let site = *self.sites.get(first..)?.choose(rng)?;
+    /// A literal by its number, with its code.
+    pub fn literal_at(&self, index: usize) -> Option<(Site, &[u16])> {
+        let site = *self.sites.get(index)?;
         Some((site, &self.words[usize::from(site.at)..]))
     }
 

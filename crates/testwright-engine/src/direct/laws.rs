@@ -2,13 +2,19 @@
 
 use rand::Rng;
 use rand::seq::{IndexedRandom, SliceRandom};
-use testwright_model::OpId;
 use testwright_model::operation::{Take, TypeId};
 use testwright_model::sequence::{Arg, ValueId};
+use testwright_model::{Literal, OpId};
 
 use super::draft::Draft;
 use super::pool::Used;
 use super::{DEPTH, LONGEST, Maker, Means, Notes, code};
+
+/// A literal of a history that was replaced by one next to it: which one, and by what.
+struct Nudged {
+    place: usize,
+    near: Literal,
+}
 
 impl<'a> Maker<'a> {
     /// Checks a law, and others that are about the same values.
@@ -22,13 +28,14 @@ impl<'a> Maker<'a> {
         let operation = self.operations.get(op);
         let mut args: Vec<Arg> = Vec::with_capacity(operation.params.len());
         let mut model = None;
+        let mut nudged = None;
         for index in 0..operation.params.len() {
             let chosen = match (index, model) {
                 (0, _) => self.plain(draft, means, op).map(|(arg, used)| {
                     model = Some(used);
                     arg
                 }),
-                (_, Some(model)) => self.like(draft, means, op, index, model),
+                (_, Some(model)) => self.like(draft, means, op, index, model, &mut nudged),
                 _ => None,
             };
             let arg = match chosen {
@@ -101,6 +108,7 @@ impl<'a> Maker<'a> {
         op: OpId,
         index: usize,
         used: Used,
+        nudged: &mut Option<Nudged>,
     ) -> Option<Arg> {
         if means.rng.random_ratio(1, 3) {
             return None;
@@ -115,21 +123,30 @@ impl<'a> Maker<'a> {
         let first = draft.absorb(&offer.entry);
         let value = ValueId(offer.value.0 + first);
         match means.rng.random_range(0..4) {
-            0 | 1 => self.nudge(draft, means, sites),
+            0 | 1 => self.nudge(draft, means, sites, nudged),
             2 => self.change(draft, means, used.ty, value),
             _ => {}
         }
         draft.ledger.is_alive(value).then_some(Arg { value, how })
     }
 
-    /// Replaces one of the literals from number `first` on by one next to it.
-    fn nudge(&self, draft: &mut Draft<'a>, means: &mut Means<'_>, first: usize) {
-        let Some((site, words)) = draft.any_literal(first, means.rng) else { return };
+    /// Replaces one of the literals from number `first` on by one next to it. Half of the time it is one on the other side of what
+    /// the value before has there: what holds between neighbours may not hold between theirs.
+    fn nudge(&self, draft: &mut Draft<'a>, means: &mut Means<'_>, first: usize, nudged: &mut Option<Nudged>) {
+        let before = nudged.take().filter(|_| means.rng.random());
+        let count = draft.literals() - first;
+        let place = before.as_ref().map_or_else(|| means.rng.random_range(0..count.max(1)), |it| it.place);
+        let Some((site, words)) = draft.literal_at(first + place) else { return };
         let ty = TypeId(u32::from(words[1]));
-        let Some(near) = self.near(words, site, means) else { return };
+        let opposite = before.and_then(|before| {
+            let written = code::read_literal(self.operations, means.bank, words);
+            testwright_learn::opposite(&written, &before.near, self.operations.ty(ty))
+        });
+        let Some(near) = opposite.or_else(|| self.near(words, site, means)) else { return };
         let mut written = Vec::new();
         if code::write_literal(self.operations, ty, &near, means.bank, &mut written).is_some() {
             draft.rewrite(site, &written);
+            *nudged = Some(Nudged { place, near });
         }
     }
 }
