@@ -198,8 +198,9 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
         _ if speaks_of_place(class, &message) && has_foreign_index(operations, sequence, step) => {
             Tier::UndocumentedPanic
         }
+        // Also where a dependency does the reckoning.
+        _ if is_arithmetic(&operation.path, &message) => Tier::UndocumentedPanic,
         _ if broken_promise(operation, &file, &message) => Tier::Bug,
-        Tier::Bug if is_arithmetic(&operation.path, &message) => Tier::UndocumentedPanic,
         Tier::Bug if class == "index" && is_namesake(operations, operation) => Tier::UndocumentedPanic,
         tier => tier,
     };

@@ -146,11 +146,15 @@ pub(super) fn is_arithmetic(path: &str, message: &str) -> bool {
     const OPERATORS: [&str; 10] = ["Add", "Sub", "Mul", "Div", "Rem", "Neg", "Shl", "Shr", "Sum", "Product"];
     let (owner, name) = path.rsplit_once("::").unwrap_or(("", path));
     let trait_ = owner.rsplit_once(" as ").map_or("", |(_, trait_)| trait_.trim_end_matches('>'));
-    let is_operator = OPERATORS.contains(&trait_.strip_suffix("Assign").unwrap_or(trait_));
+    let operator = trait_.strip_suffix("Assign").unwrap_or(trait_);
+    let is_operator = OPERATORS.contains(&operator);
     let divides = ["div", "rem", "mod", "gcd", "lcm", "recip", "inv", "multiple"]
         .iter()
         .any(|part| name.contains(part));
-    let by_zero = message.ends_with("divide by zero") || message.ends_with("a divisor of zero");
+    // Divisions that refuse mostly do so for one reason, and some say nothing.
+    let refuses =
+        matches!(operator, "Div" | "Rem") && (message.contains("zero") || message == "explicit panic");
+    let by_zero = message.ends_with("divide by zero") || message.ends_with("a divisor of zero") || refuses;
     is_operator && (by_zero || message.ends_with("overflow")) || divides && by_zero
 }
 
@@ -302,6 +306,8 @@ pub(super) mod tests {
         assert!(is_arithmetic("<Money as AddAssign>::add_assign", "attempt to add with overflow"));
         let remainder = "attempt to calculate the remainder with a divisor of zero";
         assert!(is_arithmetic("DynaInt::mod_floor", remainder));
+        assert!(is_arithmetic("<Ratio as DivAssign>::div_assign", "denominator must not be zero"));
+        assert!(!is_arithmetic("<Ratio as Mul>::mul", "explicit panic"));
         assert!(!is_arithmetic("Table::insert", remainder));
         assert!(!is_arithmetic("Table::size", "attempt to add with overflow"));
         assert!(!is_arithmetic("<Table as Index>::index", "attempt to add with overflow"));
