@@ -12,6 +12,7 @@ use testwright_model::operation::{Operations, TypeId};
 use testwright_model::sequence::{Sequence, Step};
 
 use crate::repair::repair;
+pub use literal::halved;
 pub use replace::{Making, replace};
 use weight::{SOME, rank, weight};
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use testwright_model::sequence::Literal;
+use testwright_model::sequence::{Literal, Sequence, Step};
 use testwright_model::{Prim, Ty};
 
 use super::weight::of_literal;
@@ -29,6 +29,24 @@ pub fn plainer(ty: &Ty, literal: &Literal) -> Vec<Literal> {
     all.retain(|other| of_literal(other) < weight && known.insert(other.clone()));
     all.sort_by_cached_key(of_literal);
     all
+}
+
+/// The sequence with half of each large number, text and byte string.
+pub fn halved(sequence: &Sequence) -> Sequence {
+    const LARGE: usize = 16;
+    let mut halved = sequence.clone();
+    for step in &mut halved.steps {
+        let Step::Literal { value, .. } = step else { continue };
+        match value {
+            Literal::Int(value) if value.unsigned_abs() >= LARGE as u128 => *value /= 2,
+            Literal::Str(text) if text.len() >= LARGE => {
+                *text = text.chars().take(text.chars().count() / 2).collect();
+            }
+            Literal::Bytes(bytes) if bytes.len() >= LARGE => bytes.truncate(bytes.len() / 2),
+            _ => {}
+        }
+    }
+    halved
 }
 
 /// Numbers nearer to zero; the least one that does it is never more than some rounds away.
@@ -96,7 +114,19 @@ fn with_plain<T: Copy + PartialEq>(items: &[T], plain: &[T]) -> Vec<Vec<T>> {
 
 #[cfg(test)]
 mod tests {
+    use testwright_model::operation::TypeId;
+
     use super::*;
+
+    #[test]
+    fn only_what_is_large_is_halved() {
+        let of = |value: Literal| Sequence { steps: vec![Step::Literal { ty: TypeId(0), value }] };
+        assert_eq!(halved(&of(Literal::Int(-1000))), of(Literal::Int(-500)));
+        assert_eq!(halved(&of(Literal::Int(9))), of(Literal::Int(9)));
+        let texts = ["ä".repeat(20), "ä".repeat(10)].map(Literal::Str).map(of);
+        assert_eq!(halved(&texts[0]), texts[1]);
+        assert_eq!(halved(&of(Literal::Bytes(vec![7; 17]))), of(Literal::Bytes(vec![7; 8])));
+    }
 
     /// The literal that is left when the plainest that passes is taken again and again, and in how many rounds.
     fn settle(ty: &Ty, from: Literal, passes: impl Fn(&Literal) -> bool) -> (Literal, usize) {
