@@ -1,10 +1,12 @@
 //! Laws whose code names a crate that the subject need not be built on: the crate is made ready, or the laws are left out with a reason.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use testwright_ground::Grounded;
+use testwright_ground::{Grounded, Reason};
 use testwright_harness::{Places, Subject};
+use testwright_model::OpId;
 use testwright_model::api::Skipped;
+use testwright_model::operation::Operations;
 
 use crate::confirm::first_line;
 use crate::workbench::Tell;
@@ -35,6 +37,28 @@ pub fn settle(
         skipped.extend(paths.into_iter().map(item));
     }
     skipped
+}
+
+/// Laws that the compiler takes for no form of a type though their crate is there.
+pub fn rejected(
+    operations: &Operations,
+    usable: &HashSet<OpId>,
+    rejected: &BTreeMap<OpId, Reason>,
+) -> Vec<Skipped> {
+    let path = |id: &OpId| {
+        let operation = operations.get(*id);
+        let law = operation.law().filter(|law| law.beside.is_some())?;
+        Some(format!("{} ({})", operation.path, law.class))
+    };
+    let taken: BTreeSet<String> = usable.iter().filter_map(path).collect();
+    let mut reasons = BTreeMap::new();
+    for (id, reason) in rejected {
+        if let Some(path) = path(id).filter(|path| !taken.contains(path)) {
+            reasons.entry(path).or_insert_with(|| reason.to_string());
+        }
+    }
+    let item = |(path, reason)| Skipped { path, kind: LAW.to_owned(), reason };
+    reasons.into_iter().map(item).collect()
 }
 
 fn make_ready(subject: &mut Subject, name: &str, own_package: bool, places: &Places) -> Result<(), String> {

@@ -147,7 +147,7 @@ pub fn prepare_with(
     if grounded.callables.iter().all(|callable| callable.operations.is_empty()) {
         return Err(EngineError::Nothing(nothing(&grounded, &api)));
     }
-    let without_crate = beside::settle(&mut grounded, &mut subject, own_package, &places, tell);
+    let mut laws_left_out = beside::settle(&mut grounded, &mut subject, own_package, &places, tell);
     contract::enter(&mut grounded, &api, &contracts)?;
     if past_panics {
         let left_out = grounded.catch_panics(budget);
@@ -196,6 +196,7 @@ pub fn prepare_with(
         .map(|id| (id, Reason::NoMaker("value that only rejected operations make".to_owned())))
         .collect();
     grounded.reject(&unreachable);
+    laws_left_out.extend(beside::rejected(&grounded.operations, &usable, &rejected));
     contract::check(&contracts, &grounded.operations, &usable, &rejected)?;
     for (added, law) in &added {
         check_law(added, law, &grounded.operations, &usable, &rejected)?;
@@ -213,7 +214,7 @@ pub fn prepare_with(
         goals: None,
         wishes: Resolved::default(),
         callables,
-        skipped: api.skipped.iter().cloned().chain(without_crate).collect(),
+        skipped: api.skipped.iter().cloned().chain(laws_left_out).collect(),
         foreign: source.foreign,
         harness,
         timing,

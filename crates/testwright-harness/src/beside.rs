@@ -13,6 +13,8 @@ use crate::subject::{self, Dependency, Subject, library};
 
 /// What is asked for where the package itself does not say.
 const ANY: &str = "1";
+/// From this version on `serde_json` is built on `serde_core`, whose traits are others than those of an older `serde`.
+const BEFORE_CORE: &str = ", <1.0.144";
 
 impl Subject {
     /// Whether tests in the subject's own package can name the crate.
@@ -30,10 +32,13 @@ pub fn add_beside(subject: &mut Subject, name: &str, places: &Places) -> Result<
     if known || subject.lib == name {
         return Ok(());
     }
-    let asked = subject.dev_dependencies.get(name).map_or(ANY, String::as_str);
+    let mut asked = subject.dev_dependencies.get(name).map_or(ANY, String::as_str).to_owned();
+    if name == "serde_json" && !subject.dependencies.contains_key("serde_core") {
+        asked.push_str(BEFORE_CORE);
+    }
     let text = manifest::package("testwright-beside", "2021")
         + &manifest::dependencies(subject, &[])?
-        + &format!("{name} = {}\n", manifest::quote(asked));
+        + &format!("{name} = {}\n", manifest::quote(&asked));
     let key = Digest::new().text(&subject.digest).text(&text).text(&subject.recipe.lock).finish();
     let root = places.work.join(subject.folder()).join(format!("beside-{}", &key[..16]));
     let _guard = places.lock("lock")?;
@@ -71,6 +76,8 @@ pub fn add_beside(subject: &mut Subject, name: &str, places: &Places) -> Result<
         return Err(refused(outcome.error_text()));
     }
     subject.recipe.lock = files::read(&lock)?;
+    // What an earlier version was compiled with is not taken for what this one is.
+    subject.digest = Digest::new().text(&subject.digest).text(&id).finish();
     subject.dependencies.insert(name.to_owned(), dependency);
     Ok(())
 }
