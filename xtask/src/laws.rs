@@ -63,12 +63,17 @@ fn breakers(text: &str, only: &[String]) -> anyhow::Result<Vec<Breaker>> {
     let breakers: BTreeMap<String, String> = toml::from_str(text)?;
     let mut all: BTreeMap<String, Vec<&'static Law>> = BTreeMap::new();
     let chosen = |law: &&Law| only.is_empty() || only.iter().any(|part| law.class.contains(part.as_str()));
-    for law in law::all().filter(chosen) {
+    for law in in_fixture().filter(chosen) {
         let name = law.class.trim_start_matches("law:");
         let breaker = breakers.get(name).with_context(|| format!("breakers.toml has nobody for {name}"))?;
         all.entry(breaker.clone()).or_default().push(law);
     }
     Ok(all.into_iter().collect())
+}
+
+/// The fixture has no dependencies: a law that names another crate has fixtures and a test of its own.
+fn in_fixture() -> impl Iterator<Item = &'static Law> {
+    law::all().filter(|law| law.beside.is_none())
 }
 
 /// Campaigns for so many types each.
@@ -145,7 +150,7 @@ mod tests {
     fn every_law_has_a_breaker() {
         let text = include_str!("../../fixtures/laws-broken/breakers.toml");
         let breakers = breakers(text, &[]).expect("complete");
-        assert_eq!(breakers.iter().map(|(_, laws)| laws.len()).sum::<usize>(), law::all().count());
+        assert_eq!(breakers.iter().map(|(_, laws)| laws.len()).sum::<usize>(), in_fixture().count());
     }
 
     #[test]

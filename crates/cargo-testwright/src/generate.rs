@@ -22,7 +22,8 @@ pub const TOOL: &str = concat!("cargo-testwright ", env!("CARGO_PKG_VERSION"));
 pub fn run(flags: &GenerateFlags) -> anyhow::Result<u8> {
     let selection = flags.subject.selection()?;
     let out = flags.out.clone().unwrap_or_else(|| output::default_out(&selection));
-    if flags.out.is_some() || matches!(selection, Selection::Published { .. }) {
+    let own_package = flags.out.is_some() || matches!(selection, Selection::Published { .. });
+    if own_package {
         package::claim(&out)?;
     }
     let places = Places::for_selection(&selection, &out)?;
@@ -34,7 +35,7 @@ pub fn run(flags: &GenerateFlags) -> anyhow::Result<u8> {
     catch_interrupts(&progress);
     let interrupted = || progress.stop.load(Ordering::SeqCst);
     let demands = |subject: &Subject| {
-        Ok(Demands { past_panics: flags.past_panics, ..configuration::demands_of(subject)? })
+        Ok(Demands { past_panics: flags.past_panics, own_package, ..configuration::demands_of(subject)? })
     };
     let operations = flags.subject.operations as usize;
     let mut bench = match prepare_with(&selection, places, operations, &demands, &tell) {

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use testwright_emit::report::HINT;
 use testwright_engine::listing::{ListedContract, Listing, listing};
-use testwright_engine::prepare_with;
-use testwright_harness::Places;
+use testwright_engine::{Demands, prepare_with};
+use testwright_harness::{Places, Selection, Subject};
 
 use crate::configuration;
 use crate::flags::{ListFlags, MessageFormat};
@@ -21,7 +21,9 @@ pub fn run(flags: &ListFlags) -> anyhow::Result<u8> {
         }
     };
     let operations = flags.subject.operations as usize;
-    let bench = prepare_with(&selection, places, operations, &configuration::demands_of, &tell)?;
+    let own_package = matches!(selection, Selection::Published { .. });
+    let demands = |subject: &Subject| Ok(Demands { own_package, ..configuration::demands_of(subject)? });
+    let bench = prepare_with(&selection, places, operations, &demands, &tell)?;
     let list = listing(&bench);
     if !human {
         output::print(&format!("{}\n", serde_json::to_string_pretty(&list)?));

@@ -63,7 +63,7 @@ fn manifest(bench: &Workbench) -> String {
     text
 }
 
-/// Exactly the version that the subject uses, with no feature that it would not switch on itself.
+/// Exactly the version that the subject uses, with no feature that it would not switch on itself; what is beside it as its author made it.
 fn foreign(dependency: &Dependency) -> String {
     let version = quote(&format!("={}", dependency.version));
     let place = match &dependency.source {
@@ -75,7 +75,11 @@ fn foreign(dependency: &Dependency) -> String {
         }
         Source::Path(root) => format!("path = {}", quote(&root.to_string_lossy())),
     };
-    format!("{{ package = {}, {place}, default-features = false }}", quote(&dependency.package))
+    format!(
+        "{{ package = {}, {place}, default-features = {} }}",
+        quote(&dependency.package),
+        dependency.beside
+    )
 }
 
 /// As TOML and JSON both write it.

@@ -8,6 +8,7 @@ use anyhow::Context;
 use testwright_emit::report::Report;
 use testwright_engine::workbench;
 use testwright_harness::{Confirm, Places, TestBench, TestSource};
+use testwright_model::law;
 
 use crate::exit::{Damaged, Usage};
 use crate::flags::ReplayFlags;
@@ -17,7 +18,7 @@ pub fn run(flags: &ReplayFlags) -> anyhow::Result<u8> {
     let selection = flags.subject.selection()?;
     let out = flags.out.clone().unwrap_or_else(|| output::default_out(&selection));
     let places = Places::for_selection(&selection, &out)?;
-    let (subject, api, _) = workbench::discover(&selection, &places, &|_| {})?;
+    let (mut subject, api, _) = workbench::discover(&selection, &places, &|_| {})?;
     let folders = Folders::new(flags.out.as_deref(), &selection, &subject.root, &places.work);
     let path = folders.report.join("report.json");
     let report = read(&path)?;
@@ -40,11 +41,16 @@ pub fn run(flags: &ReplayFlags) -> anyhow::Result<u8> {
         return Err(Usage(format!("no finding `{}` in {}; {known}", flags.id, path.display())).into());
     };
     output::print(&format!("{}\n", finding.test.source));
+    let beside = law::of_class(&finding.class).and_then(|law| law.beside);
+    if let Some(name) = beside {
+        testwright_harness::add_beside(&mut subject, name, &places)?;
+    }
     let foreign: Vec<String> = api
         .foreign
         .keys()
         .filter(|name| finding.test.source.contains(&format!("{name}::")))
         .cloned()
+        .chain(beside.map(str::to_owned))
         .collect();
     let bench = TestBench::open(&subject, &foreign, "2021", &places)?;
     let confirm = Confirm {

@@ -33,7 +33,9 @@ fn classes(name: &str, executions: &str, code: i32) -> BTreeSet<String> {
 #[test]
 fn every_law_is_seen_to_be_broken() {
     let found = classes("laws-broken", "400000", 1);
-    let missed: Vec<&str> = law::all().map(|law| law.class).filter(|class| !found.contains(*class)).collect();
+    // The fixture has no dependencies: laws that name another crate have fixtures and tests of their own (`serde.rs`).
+    let here = law::all().filter(|law| law.beside.is_none());
+    let missed: Vec<&str> = here.map(|law| law.class).filter(|class| !found.contains(*class)).collect();
     assert!(missed.is_empty(), "not found: {missed:?}");
     assert!(found.contains("index"), "`Headline` panics where a precision is asked for");
 }

@@ -424,7 +424,8 @@ impl Campaign<'_> {
             }
         }
         report::ApiFigures {
-            items: bench.callables.len() + bench.skipped.len(),
+            items: bench.callables.len()
+                + bench.skipped.iter().filter(|item| item.kind != crate::beside::LAW).count(),
             operations: bench.usable.len(),
             skipped,
         }

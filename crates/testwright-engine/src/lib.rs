@@ -4,6 +4,7 @@
 //! Strategies ([`direct`]) only propose sequences, [`judge`] says what an execution means, [`minimise`] shortens, [`confirm`]
 //! compiles and runs the test, [`findings`] goes through all that with each failure.
 
+pub mod beside;
 pub mod branch;
 pub mod campaign;
 pub mod check;

@@ -19,6 +19,7 @@ use testwright_model::{Api, OpId};
 use testwright_wire::layout::ability;
 
 use crate::EngineError;
+use crate::beside;
 use crate::contract;
 use crate::novelty::{self, NoveltyOf};
 use crate::wishes::{Resolved, Wishes};
@@ -120,6 +121,8 @@ pub struct Demands {
     pub novelty: Vec<NoveltyOf>,
     /// Whether sequences go on behind panics.
     pub past_panics: bool,
+    /// Whether tests go to a package of ours, which may depend on more than the crate's own does.
+    pub own_package: bool,
 }
 
 /// What is asked for, once it is known which package it is about.
@@ -133,8 +136,8 @@ pub fn prepare_with(
     demands: DemandsOf<'_>,
     tell: Tell<'_>,
 ) -> Result<Workbench, EngineError> {
-    let (subject, api, mut timing) = discover(selection, &places, tell)?;
-    let Demands { laws, contracts, novelty, past_panics } = demands(&subject)?;
+    let (mut subject, api, mut timing) = discover(selection, &places, tell)?;
+    let Demands { laws, contracts, novelty, past_panics, own_package } = demands(&subject)?;
     let added: Vec<(Added, &'static Law)> =
         laws.into_iter().map(|added| (added.clone(), added.law())).collect();
     let start = Instant::now();
@@ -144,6 +147,7 @@ pub fn prepare_with(
     if grounded.callables.iter().all(|callable| callable.operations.is_empty()) {
         return Err(EngineError::Nothing(nothing(&grounded, &api)));
     }
+    let mut laws_left_out = beside::settle(&mut grounded, &mut subject, own_package, &places, tell);
     contract::enter(&mut grounded, &api, &contracts)?;
     if past_panics {
         let left_out = grounded.catch_panics(budget);
@@ -192,6 +196,7 @@ pub fn prepare_with(
         .map(|id| (id, Reason::NoMaker("value that only rejected operations make".to_owned())))
         .collect();
     grounded.reject(&unreachable);
+    laws_left_out.extend(beside::rejected(&grounded.operations, &usable, &rejected));
     contract::check(&contracts, &grounded.operations, &usable, &rejected)?;
     for (added, law) in &added {
         check_law(added, law, &grounded.operations, &usable, &rejected)?;
@@ -209,7 +214,7 @@ pub fn prepare_with(
         goals: None,
         wishes: Resolved::default(),
         callables,
-        skipped: api.skipped.clone(),
+        skipped: api.skipped.iter().cloned().chain(laws_left_out).collect(),
         foreign: source.foreign,
         harness,
         timing,

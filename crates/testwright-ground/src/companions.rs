@@ -58,6 +58,7 @@ impl<'a> Grounder<'_, '_, '_, 'a> {
             With::Map(names) => self.map(names, ty).into_iter().collect(),
             With::Target => only_if(self.target(ty).is_some_and(|target| self.can(&target, DEBUG, &[]))),
             With::Pair => self.pairs(ty),
+            With::Serde => only_if(self.is_serialised(ty)),
         };
         all.truncate(MOST);
         all
@@ -128,6 +129,29 @@ impl<'a> Grounder<'_, '_, '_, 'a> {
         let fits = solver.unify(&for_, &self.chooser.name_regions(ty), &mut bindings)
             && solver.wheres(&generics, &mut bindings, 0) != Answer::No;
         fits.then_some(bindings)
+    }
+
+    /// Whether the type has both of serde's traits, one of them by the crate's own code, and neither borrows nor holds floats.
+    fn is_serialised(&self, ty: &Ty) -> bool {
+        let mut fits = true;
+        ty.walk(&mut |part| {
+            fits &= match part {
+                Ty::Adt { path, .. } => self.world.type_def(path).is_none_or(|def| {
+                    let lent = |kind: &ParamKind| matches!(kind, ParamKind::Lifetime { .. });
+                    !def.generics.params.iter().any(|param| lent(&param.kind))
+                }),
+                Ty::Ref { .. } | Ty::Prim(Prim::F32 | Prim::F64) => false,
+                _ => true,
+            };
+        });
+        // Whether serde has the trait for a part of a generic type, the compiler knows.
+        let may = |path: &str| {
+            let trait_ = plain_trait(path, Vec::new());
+            self.chooser.solver.prove(ty, &trait_, &mut Bindings::new()) != Answer::No
+        };
+        fits && SERDE.iter().any(|traits| {
+            traits.iter().all(|path| may(path)) && traits.iter().any(|path| self.is_written(path, &[], ty))
+        })
     }
 
     /// Whether the crate wrote `IntoIterator` for the type's references, with the same items but for references.
@@ -345,6 +369,11 @@ impl<'a> Grounder<'_, '_, '_, 'a> {
 
 const INTO_ITERATOR: (&str, &str) = ("std::iter::IntoIterator", "Item");
 const DEBUG: &str = "std::fmt::Debug";
+/// Newer versions define the traits in a crate of their own.
+const SERDE: [[&str; 2]; 2] = [
+    ["serde_core::ser::Serialize", "serde_core::de::Deserialize"],
+    ["serde::ser::Serialize", "serde::de::Deserialize"],
+];
 const EQ: &str = "std::cmp::Eq";
 const FROM_ITERATOR: &str = "std::iter::FromIterator";
 

@@ -62,7 +62,7 @@ impl Grounder<'_, '_, '_, '_> {
     }
 
     /// Whether the subject implements the trait for the type with its own code, and in it one of these methods, if there are any.
-    fn is_written(&self, path: &str, methods: &[&str], ty: &Ty) -> bool {
+    pub(crate) fn is_written(&self, path: &str, methods: &[&str], ty: &Ty) -> bool {
         let (path, named) = argument(path);
         let writes =
             |def: &ImplDef| methods.is_empty() || def.methods.iter().any(|own| methods.contains(&&*own.name));

@@ -29,7 +29,7 @@ mod world;
 use std::collections::{BTreeMap, BTreeSet};
 
 use testwright_model::law::{Added, Law};
-use testwright_model::operation::Operations;
+use testwright_model::operation::{Operation, Operations};
 use testwright_model::{Api, OpId, Ty};
 
 pub use callable::{Callable, Place, Reason};
@@ -95,7 +95,12 @@ pub struct OperationText {
 impl Grounded<'_> {
     /// Takes out what no sequence can ever call, and types that nothing mentions any more; the rest is numbered anew.
     pub fn retain_reachable(&mut self) {
-        let (types, callable) = reach::reachable(&self.operations, |_| true);
+        self.retain(|_| true);
+    }
+
+    /// The same without the operations that are not wanted.
+    pub fn retain(&mut self, wanted: impl Fn(&Operation) -> bool) {
+        let (types, callable) = reach::reachable(&self.operations, |id| wanted(self.operations.get(id)));
         let old = std::mem::take(&mut self.operations);
         let signatures = std::mem::take(&mut self.signatures);
         let mut numbers = BTreeMap::new();
@@ -185,6 +190,9 @@ pub fn foreign_crates(api: &Api, operations: &Operations) -> Vec<String> {
             }
         }
     }
+    let beside = operations.operations.iter().filter_map(|operation| operation.law()?.beside);
+    found.extend(beside.map(str::to_owned));
     found.sort();
+    found.dedup();
     found
 }

@@ -6,6 +6,7 @@
 //! nothing is written outside [`Places::work`].
 
 mod bench;
+mod beside;
 mod bisect;
 mod cargo;
 mod diagnosis;
@@ -34,6 +35,7 @@ mod workspace;
 mod wrapper;
 
 pub use bench::{TestBench, TestSource};
+pub use beside::add_beside;
 pub use error::HarnessError;
 pub use harness::{Built, Harness, prepare};
 pub use locate::locate;

@@ -126,6 +126,7 @@ fn complete(
         target_dir: origin.target_dir,
         published: origin.published,
         dependencies,
+        dev_dependencies: subject::dev_dependencies(package),
         digest: subject::digest(&metadata, &resolved.id, &toolchain)?,
         toolchain,
         host,

@@ -74,10 +74,13 @@ pub(crate) fn dependencies(subject: &Subject, foreign: &[String]) -> Result<Stri
     Ok(lines)
 }
 
-/// Exactly the version that the subject uses, with no feature that it would not switch on itself.
+/// Exactly the version that the subject uses, with no feature that it would not switch on itself; what is beside it as its author made it.
 fn foreign_line(name: &str, dependency: &Dependency) -> Result<String, HarnessError> {
-    let mut line =
-        format!("{name} = {{ package = {}, default-features = false, ", quote(&dependency.package));
+    let mut line = format!(
+        "{name} = {{ package = {}, default-features = {}, ",
+        quote(&dependency.package),
+        dependency.beside
+    );
     let version = quote(&format!("={}", dependency.version));
     match &dependency.source {
         Source::Registry => write!(line, "version = {version}"),

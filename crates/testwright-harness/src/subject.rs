@@ -33,6 +33,8 @@ pub struct Subject {
     pub published: bool,
     /// Every crate that the library is built on, by its name in code; the nearest one where two share a name.
     pub dependencies: BTreeMap<String, Dependency>,
+    /// What the package's own tests are built on besides, by the names in code, with the versions that are asked for.
+    pub dev_dependencies: BTreeMap<String, String>,
     /// `rustc -vV`.
     pub toolchain: String,
     /// The triple that the compiler runs on, and that we build for.
@@ -61,6 +63,8 @@ pub struct Dependency {
     pub source: Source,
     /// The name that the subject's own code uses, if it is a direct dependency.
     pub direct: Option<String>,
+    /// The subject is not built on it: what it has by default is not for the subject to choose.
+    pub beside: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,6 +122,13 @@ pub(crate) fn in_code(name: &str) -> String {
     name.replace('-', "_")
 }
 
+/// What a package's own tests can name besides its dependencies.
+pub(crate) fn dev_dependencies(package: &Package) -> BTreeMap<String, String> {
+    let all = package.dependencies.iter();
+    let dev = all.filter(|dep| dep.kind == DependencyKind::Development && dep.target.is_none());
+    dev.filter(|dep| dep.rename.is_none()).map(|dep| (in_code(&dep.name), dep.req.to_string())).collect()
+}
+
 /// The crates below `subject`, nearest first where names meet.
 pub(crate) fn dependencies(metadata: &Metadata, subject: &PackageId) -> BTreeMap<String, Dependency> {
     let packages: BTreeMap<&PackageId, &Package> =
@@ -143,6 +154,7 @@ pub(crate) fn dependencies(metadata: &Metadata, subject: &PackageId) -> BTreeMap
                 version: package.version.to_string(),
                 source: source(package),
                 direct: (id == subject).then(|| dep.name.clone()),
+                beside: false,
             };
             // A renamed one can be meant by either name; with two versions of one crate only the new names tell them apart.
             if id == subject {
@@ -154,7 +166,7 @@ pub(crate) fn dependencies(metadata: &Metadata, subject: &PackageId) -> BTreeMap
     found
 }
 
-fn source(package: &Package) -> Source {
+pub(crate) fn source(package: &Package) -> Source {
     let folder = || Source::Path(package.manifest_path.parent().map(Into::into).unwrap_or_default());
     let Some(source) = &package.source else { return folder() };
     if source.is_crates_io() {

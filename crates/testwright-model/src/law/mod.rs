@@ -1,4 +1,4 @@
-//! Laws that std's documentation demands of implementations of its traits.
+//! Laws that std's documentation demands of implementations of its traits, and one of serde's.
 //!
 //! A law is an operation like any other: a call that takes one, two or three values, holds if nothing is wrong, and panics with
 //! the law's words if it is broken. What the worker runs is what a test prints. Which types a law is for, the grounding finds out;
@@ -21,6 +21,7 @@ mod ord;
 mod pair;
 mod partial_ord;
 mod reference;
+mod serialise;
 mod size;
 mod text;
 mod with;
@@ -55,6 +56,8 @@ pub struct Law {
     pub methods: &'static [&'static str],
     /// What it is about beside the type.
     pub with: With,
+    /// A crate that the code names and that the subject need not be built on.
+    pub beside: Option<&'static str>,
     /// The values that it is about.
     pub takes: &'static [Take],
     /// The call as a form (see [`crate::operation::Form`]); `{T}` is the type, and [`With`] says what else there is. If the law is
@@ -99,6 +102,7 @@ const ALL: &[&[Law]] = &[
     pair::LAWS,
     checked::LAWS,
     convert::LAWS,
+    serialise::LAWS,
 ];
 
 /// The laws of std's traits.
@@ -148,6 +152,7 @@ impl Law {
         unbounded: false,
         methods: &[],
         with: With::Nothing,
+        beside: None,
         takes: &[],
         code: "",
         says: "",

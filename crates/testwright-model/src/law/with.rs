@@ -24,6 +24,8 @@ pub enum With {
     Target,
     /// `{to}`, `{from}` and `{kept}`: a value of the type is `converted`, comes `back`, and is the same; `{name}` is the method that takes it back.
     Pair,
+    /// serde's two traits, of which at least one is written by hand; the type borrows nothing and holds no floats that can be told.
+    Serde,
 }
 
 /// Another type, for which the crate wrote `impl of<U> for T`.
@@ -71,7 +73,7 @@ impl With {
     /// Whether the law takes more than values of its type.
     pub fn takes_more(self) -> bool {
         match self {
-            With::Nothing | With::Items { .. } | With::Target | With::Pair => false,
+            With::Nothing | With::Items { .. } | With::Target | With::Pair | With::Serde => false,
             With::Other(other) => other.takes != Value::Nothing,
             With::Change | With::Family(_) | With::Insertion | With::Removal | With::Map(_) => true,
         }
