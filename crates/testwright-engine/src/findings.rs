@@ -75,7 +75,7 @@ pub fn settle(
     // Nothing is cut down that would find no room.
     for _ in 0..ROUNDS {
         let room = plan.max_findings.saturating_sub(round.proven.len());
-        let some = take_turns(&mut failures, room, |seen| (seen.failure.tier, seen.failure.class.to_owned()));
+        let some = take_turns(&mut failures, room, |seen| Kind::of(&seen.failure));
         if some.is_empty() {
             break;
         }
@@ -242,17 +242,36 @@ fn most_hangs(plan: &Plan) -> usize {
     (usize::try_from(one_after_the_other).unwrap_or(usize::MAX)).saturating_mul(plan.jobs).max(SOME_HANGS)
 }
 
-/// Takes so many at most, of each tier and class in turn: fifty overflows are not to hide the only broken law. The order stays as it
-/// is.
-fn take_turns<T>(all: &mut Vec<T>, most: usize, kind: impl Fn(&T) -> (Tier, String)) -> Vec<T> {
-    let mut turns: BTreeMap<(Tier, String), usize> = BTreeMap::new();
-    let mut ranked: Vec<(Tier, usize, usize)> = Vec::new();
+/// What failures have in common that take turns.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Kind {
+    tier: Tier,
+    class: String,
+    /// Without its numbers.
+    message: String,
+}
+
+impl Kind {
+    fn of(failure: &Failure) -> Self {
+        let message = failure.message.chars().filter(|c| !c.is_ascii_digit()).collect();
+        Kind { tier: failure.tier, class: failure.class.to_owned(), message }
+    }
+}
+
+/// Takes so many at most, of each tier, message and class in turn: fifty overflows are not to hide the only broken law, nor is one
+/// assertion that thirty functions share to hide another. The order stays as it is.
+fn take_turns<T>(all: &mut Vec<T>, most: usize, kind: impl Fn(&T) -> Kind) -> Vec<T> {
+    let mut turns: BTreeMap<Kind, usize> = BTreeMap::new();
+    let mut of_class: BTreeMap<(Tier, String), usize> = BTreeMap::new();
+    let mut ranked: Vec<(Tier, usize, usize, usize)> = Vec::new();
     for (index, one) in all.iter().enumerate() {
         let kind = kind(one);
-        let tier = kind.0;
+        let tier = kind.tier;
+        let in_class = of_class.entry((tier, kind.class.clone())).or_default();
         let turn = turns.entry(kind).or_default();
-        ranked.push((tier, *turn, index));
+        ranked.push((tier, *turn, *in_class, index));
         *turn += 1;
+        *in_class += 1;
     }
     ranked.sort_unstable();
     let chosen: HashSet<usize> = ranked.into_iter().take(most).map(|(.., index)| index).collect();
@@ -359,15 +378,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_only_one_of_its_class_is_kept() {
-        let kind = |class: &&str| {
+    fn the_only_one_of_its_kind_is_kept() {
+        let kind = |one: &&str| {
+            let (class, message) = one.split_once(' ').unwrap_or((one, ""));
             let tier = if class.starts_with('u') { Tier::UndocumentedPanic } else { Tier::Bug };
-            (tier, (*class).to_owned())
+            Kind { tier, class: class.to_owned(), message: message.to_owned() }
         };
-        let mut all = vec!["panic", "panic", "panic", "ub", "law"];
-        assert_eq!(take_turns(&mut all, 3, kind), ["panic", "panic", "law"]);
-        assert_eq!(all, ["panic", "ub"], "the others are left");
-        assert_eq!(take_turns(&mut all, 3, kind), ["panic", "ub"]);
+        let mut all = vec!["panic a", "panic a", "panic a", "ub", "law", "panic b"];
+        assert_eq!(take_turns(&mut all, 3, kind), ["panic a", "law", "panic b"]);
+        assert_eq!(all, ["panic a", "panic a", "ub"], "the others are left");
+        assert_eq!(take_turns(&mut all, 3, kind), ["panic a", "panic a", "ub"]);
         assert!(all.is_empty());
     }
 }

@@ -200,7 +200,7 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
         }
         // Also where a dependency does the reckoning.
         _ if is_arithmetic(&operation.path, &message) => Tier::UndocumentedPanic,
-        _ if broken_promise(operation, &file, &message) => Tier::Bug,
+        _ if broken_promise(operations, operation, &file, &message) => Tier::Bug,
         Tier::Bug if class == "index" && is_namesake(operations, operation) => Tier::UndocumentedPanic,
         tier => tier,
     };

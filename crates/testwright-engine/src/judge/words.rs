@@ -121,10 +121,18 @@ pub(super) fn wants_room(operation: &Operation) -> bool {
 }
 
 /// Whether an explicit panic is worse than one that is only not documented.
-pub(super) fn broken_promise(operation: &Operation, file: &str, message: &str) -> bool {
+pub(super) fn broken_promise(
+    operations: &Operations,
+    operation: &Operation,
+    file: &str,
+    message: &str,
+) -> bool {
     // A dependency was called in a way that it does not allow.
     let of_dependency = file.contains("/registry/src/");
-    of_dependency || is_own_assertion(operation, message)
+    // Where a method is added to numbers, what it is called on is an argument like others.
+    let of_number =
+        operation.params.first().is_some_and(|param| matches!(operations.ty(param.ty), Ty::Prim(_)));
+    of_dependency || is_own_assertion(operation, message, of_number)
 }
 
 /// Names of parameters that say where.
@@ -186,10 +194,12 @@ pub(super) fn is_namesake(operations: &Operations, operation: &Operation) -> boo
 }
 
 /// An assertion that is not about an argument is about the library's own state.
-pub(super) fn is_own_assertion(operation: &Operation, message: &str) -> bool {
+pub(super) fn is_own_assertion(operation: &Operation, message: &str, self_is_given: bool) -> bool {
     let Some(expression) = message.strip_prefix("assertion failed: ") else { return false };
     let mut words = expression.split(|c: char| !(c.is_alphanumeric() || c == '_'));
-    !words.any(|word| operation.params.iter().any(|param| param.name == word && word != "self"))
+    !words.any(|word| {
+        operation.params.iter().any(|param| param.name == word && (word != "self" || self_is_given))
+    })
 }
 
 /// Whether a `RefCell` was borrowed twice.
@@ -259,14 +269,25 @@ pub(super) mod tests {
         crate::invented::operation(path, &params, 0)
     }
 
+    /// A crate whose only type is this.
+    fn of(ty: Ty) -> Operations {
+        let mut operations = Operations::default();
+        operations.types = vec![ty];
+        operations
+    }
+
     #[test]
     fn assertions_about_arguments_are_the_callers_business() {
+        let urls = &of(Ty::adt("url::Url", Vec::new()));
         let insert = operation("SmallVec::insert_many", &["self", "index", "iterable"]);
-        assert!(!broken_promise(&insert, "src/lib.rs", "assertion failed: index <= old_len"));
+        assert!(!broken_promise(urls, &insert, "src/lib.rs", "assertion failed: index <= old_len"));
         let set_host = operation("Url::set_host", &["self", "host"]);
         let own = "assertion failed: self.byte_at(self.path_start) == b'/'";
-        assert!(broken_promise(&set_host, "src/lib.rs", own));
-        assert!(!broken_promise(&set_host, "src/lib.rs", "no host given"));
+        assert!(broken_promise(urls, &set_host, "src/lib.rs", own));
+        assert!(!broken_promise(urls, &set_host, "src/lib.rs", "no host given"));
+        let seconds = operation("<i32 as Seconds>::seconds", &["self"]);
+        let own = "assertion failed: self >= 0";
+        assert!(!broken_promise(&of(Ty::Prim(Prim::I32)), &seconds, "src/lib.rs", own));
     }
 
     #[test]
@@ -275,12 +296,14 @@ pub(super) mod tests {
         assert!(promises(&operation("<Fraction as FromStr>::from_str", &["text"])));
         assert!(!promises(&operation("Fraction::new", &["numerator"])));
         let plain = operation("Fraction::new", &["numerator"]);
+        let fractions = &of(Ty::adt("fraction::Fraction", Vec::new()));
         assert!(broken_promise(
+            fractions,
             &plain,
             "/x/registry/src/index/num-rational-0.4.2/src/lib.rs",
             "denominator == 0"
         ));
-        assert!(!broken_promise(&plain, "src/lib.rs", "denominator == 0"));
+        assert!(!broken_promise(fractions, &plain, "src/lib.rs", "denominator == 0"));
     }
 
     #[test]
