@@ -17,6 +17,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
 use crate::process::{make_scratch, timespec};
 use crate::sandbox::Sandbox;
+use crate::spawn;
 use crate::vitals::vitals;
 use crate::watchdog::{Diagnosis, Pulse, Watchdog};
 use crate::{ExecuteError, Limits};
@@ -164,7 +165,7 @@ impl Running {
             .stderr(Stdio::piped())
             .process_group(0);
         sandbox.put_around(&mut command);
-        let mut child = command.spawn().map_err(|source| launch.failed(source))?;
+        let mut child = spawn::patiently(|| command.spawn()).map_err(|source| launch.failed(source))?;
         let pid = Pid::from_child(&child);
         let stdout = child.stdout.take().map(OwnedFd::from).expect("it is piped");
         let stderr = child.stderr.take().map(OwnedFd::from).expect("it is piped");

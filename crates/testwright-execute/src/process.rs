@@ -80,7 +80,7 @@ impl Process {
             command: command_end.as_fd(),
             event: event_end.as_fd(),
         };
-        let pid = spawn::spawn(&outfit)
+        let pid = spawn::patiently(|| spawn::spawn(&outfit))
             .map_err(|source| ExecuteError::Spawn { binary: plan.binary.clone(), source })?;
         match pidfd_open(pid, PidfdFlags::empty()) {
             Ok(pidfd) => Ok(Process { pid, pidfd, command, event, reaped: false }),

@@ -11,12 +11,17 @@ use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
+use std::time::Duration;
 
 use rustix::process::Pid;
 use testwright_wire::descriptor;
 
 /// Descriptors to be handed over must not be lower, so that none is overwritten before it is placed.
 pub(crate) const LOWEST: RawFd = 16;
+
+/// How often a program that is busy is tried again, and after what time.
+const TRIES: u32 = 100;
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// What the new process gets.
 #[derive(Debug)]
@@ -28,6 +33,18 @@ pub(crate) struct Outfit<'a> {
     pub shared: BorrowedFd<'a>,
     pub command: BorrowedFd<'a>,
     pub event: BorrowedFd<'a>,
+}
+
+/// Tries again for a while if the program is busy: while one thread writes a program, a process that another thread is just starting
+/// holds it open for writing too, until that one runs its own.
+pub(crate) fn patiently<T>(mut start: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    for _ in 0..TRIES {
+        match start() {
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => std::thread::sleep(PAUSE),
+            other => return other,
+        }
+    }
+    start()
 }
 
 /// Starts the process; it leads a process group of its own.
@@ -172,5 +189,26 @@ impl Drop for Attributes {
     fn drop(&mut self) {
         // SAFETY: initialised by `new`, destroyed once.
         unsafe { libc::posix_spawnattr_destroy(&raw mut self.0) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_busy_program_is_tried_again_and_nothing_else_is() {
+        let mut tries = 0;
+        let mut fail = |kind: io::ErrorKind, times: u32| {
+            tries = 0;
+            let outcome = patiently(|| {
+                tries += 1;
+                if tries <= times { Err(io::Error::from(kind)) } else { Ok(()) }
+            });
+            (outcome.is_ok(), tries)
+        };
+        assert_eq!(fail(io::ErrorKind::ExecutableFileBusy, 2), (true, 3));
+        assert_eq!(fail(io::ErrorKind::NotFound, 1), (false, 1));
+        assert_eq!(fail(io::ErrorKind::ExecutableFileBusy, u32::MAX), (false, TRIES + 1));
     }
 }
