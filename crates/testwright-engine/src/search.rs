@@ -219,6 +219,8 @@ pub struct Search<'a> {
     templates: Vec<Proposal>,
     draft: Draft<'a>,
     buffers: Vec<Vec<u16>>,
+    /// What is handed to the worker, written over each time.
+    batch: Batch,
     past: &'a Stored,
     /// Sequences that failed in earlier runs; each build is tried with them.
     recalled: Vec<Proposal>,
@@ -296,6 +298,7 @@ impl<'a> Search<'a> {
             templates: Vec::new(),
             draft: Draft::new(operations),
             buffers: Vec::new(),
+            batch: Batch::new(0),
             past,
             recalled: Vec::new(),
             suspects: Vec::new(),

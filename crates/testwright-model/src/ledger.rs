@@ -243,7 +243,7 @@ impl<'a> Ledger<'a> {
     }
 
     /// Alive values, oldest first.
-    pub fn alive(&self) -> impl Iterator<Item = (ValueId, TypeId)> + '_ {
+    pub fn alive(&self) -> impl Iterator<Item = (ValueId, TypeId)> + Clone + '_ {
         self.state.values.iter().map(|value| (value.id, value.ty))
     }
 

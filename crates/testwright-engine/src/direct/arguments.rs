@@ -9,7 +9,7 @@ use testwright_model::{Literal, OpId, Prim, Ty};
 use super::choice;
 use super::draft::Draft;
 use super::pool::Used;
-use super::{LONGEST, MODEST, Maker, Means, NEVER, Notes};
+use super::{LONGEST, MODEST, Maker, Means, NEVER, Notes, any};
 
 impl<'a> Maker<'a> {
     #[expect(clippy::too_many_arguments, reason = "one place of one call, and what it may be made of")]
@@ -95,15 +95,7 @@ impl<'a> Maker<'a> {
                 return Some(arg);
             }
         }
-        let mut found = None;
-        let mut fitting = 0;
-        for arg in draft.ledger.alive().filter_map(|(value, ty)| fit(value, ty)) {
-            fitting += 1;
-            if means.rng.random_ratio(1, fitting) {
-                found = Some(arg);
-            }
-        }
-        found
+        any(draft.ledger.alive().filter_map(|(value, ty)| fit(value, ty)), means.rng)
     }
 
     /// An argument by a sequence of the pool.
@@ -184,19 +176,13 @@ impl<'a> Maker<'a> {
         let ty = if usable(param.ty) && means.rng.random_bool(0.8) {
             param.ty
         } else {
-            let (mut chosen, mut seen) = (None, 0);
             let references = self.references[param.ty].iter().filter(|(_, mutable)| match param.take {
                 Take::Value => false,
                 Take::Shared => true,
                 Take::Mut => *mutable,
             });
-            for ty in [param.ty].into_iter().chain(references.map(|(ty, _)| *ty)).filter(|ty| usable(*ty)) {
-                seen += 1;
-                if means.rng.random_ratio(1, seen) {
-                    chosen = Some(ty);
-                }
-            }
-            chosen?
+            let types = [param.ty].into_iter().chain(references.map(|(ty, _)| *ty));
+            any(types.filter(|ty| usable(*ty)), means.rng)?
         };
         if self.writes_literal(ty, means) {
             return self.written(draft, means, op, index, ty, notes);

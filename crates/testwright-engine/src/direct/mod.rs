@@ -381,16 +381,8 @@ impl<'a> Maker<'a> {
 
     /// Drops a value, or now and then forgets it: what was made from it, or lent by it, has to bear that.
     fn end(&self, draft: &mut Draft<'a>, means: &mut Means<'_>) {
-        let (mut chosen, mut seen) = (None, 0);
-        for (value, ty) in draft.ledger.alive() {
-            if self.operations.abilities(ty).needs_drop {
-                seen += 1;
-                if means.rng.random_ratio(1, seen) {
-                    chosen = Some(value);
-                }
-            }
-        }
-        if let Some(value) = chosen {
+        let droppable = |(value, ty)| self.operations.abilities(ty).needs_drop.then_some(value);
+        if let Some(value) = any(draft.ledger.alive().filter_map(droppable), means.rng) {
             draft.end(value, means.rng.random_ratio(1, 6));
         }
     }
@@ -421,20 +413,10 @@ impl<'a> Maker<'a> {
 
     /// An operation that does something with a value at hand.
     fn follow(&self, draft: &Draft<'a>, means: &mut Means<'_>) -> Option<OpId> {
-        let mut takers: Option<&Vec<OpId>> = None;
-        let mut seen = 0;
         // std's own are a means to an end.
         let table = if means.rng.random_bool(0.9) { &self.subject_takers } else { &self.takers };
-        for (_, ty) in draft.ledger.alive() {
-            let candidates = &table[ty];
-            if !candidates.is_empty() {
-                seen += 1;
-                if means.rng.random_ratio(1, seen) {
-                    takers = Some(candidates);
-                }
-            }
-        }
-        let takers = takers?;
+        let at_hand = draft.ledger.alive().map(|(_, ty)| &table[ty]);
+        let takers = any(at_hand.filter(|takers| !takers.is_empty()), means.rng)?;
         let (one, other) = (*takers.choose(means.rng)?, *takers.choose(means.rng)?);
         let better = if means.choice.weight(one) <= means.choice.weight(other) { one } else { other };
         Some(better).filter(|op| means.choice.dares(*op, means.rng))
@@ -515,4 +497,10 @@ impl<'a> Maker<'a> {
         }
         draft.call(op, &args, notes.classes, notes.of)
     }
+}
+
+/// One of the items, each as likely as the others: they are counted first, which costs less than a number drawn for each.
+fn any<T>(mut items: impl Iterator<Item = T> + Clone, rng: &mut Xoshiro256PlusPlus) -> Option<T> {
+    let count = items.clone().count();
+    if count == 0 { None } else { items.nth(rng.random_range(0..count)) }
 }

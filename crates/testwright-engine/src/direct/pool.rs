@@ -126,6 +126,8 @@ type BySize = [Vec<Offer>; size::CLASSES];
 #[derive(Debug)]
 pub struct Pool {
     by_type: Vec<BySize>,
+    /// For each type, a bit for each class that has values.
+    filled: Vec<u32>,
     /// For each type, how many offers there ever were.
     offered: Vec<u64>,
     len: usize,
@@ -153,6 +155,7 @@ impl Pool {
     pub fn new(types: usize, novelty: Novelty) -> Self {
         Pool {
             by_type: vec![BySize::default(); types],
+            filled: vec![0; types],
             offered: vec![0; types],
             len: 0,
             known: QuickSet::default(),
@@ -198,7 +201,9 @@ impl Pool {
     }
 
     pub fn offer(&mut self, ty: TypeId, offer: Offer, rng: &mut Xoshiro256PlusPlus) {
-        let offers = &mut self.by_type[ty.0 as usize][size::class(offer.fingerprint)];
+        let class = size::class(offer.fingerprint);
+        let offers = &mut self.by_type[ty.0 as usize][class];
+        self.filled[ty.0 as usize] |= 1 << class;
         self.offered[ty.0 as usize] += 1;
         let room = if self.len < ALL { PER_CLASS } else { FEW };
         if offers.len() < room {
@@ -279,7 +284,7 @@ impl Pool {
     pub fn choose(&self, ty: TypeId, rng: &mut Xoshiro256PlusPlus) -> Option<(u32, &Offer)> {
         let classes = &self.by_type[ty.0 as usize];
         for _ in 0..4 {
-            let offers = Self::class(classes, rng)?;
+            let offers = &classes[Self::class(self.filled[ty.0 as usize], rng)?];
             let place = Self::draw(offers, rng)?;
             let burden = offers[place].burden;
             if burden == 0 || rng.random_ratio(1, burden.saturating_add(1)) {
@@ -289,17 +294,20 @@ impl Pool {
         None
     }
 
-    /// One of the classes that has values; small ones are somewhat likelier.
-    fn class<'o>(classes: &'o BySize, rng: &mut Xoshiro256PlusPlus) -> Option<&'o [Offer]> {
-        let filled = classes.iter().filter(|offers| !offers.is_empty()).count();
-        if filled == 0 {
+    /// One of the classes that have values; small ones are somewhat likelier.
+    fn class(mut filled: u32, rng: &mut Xoshiro256PlusPlus) -> Option<usize> {
+        let count = filled.count_ones();
+        if count == 0 {
             return None;
         }
-        let mut class = rng.random_range(0..filled);
+        let mut before = rng.random_range(0..count);
         if rng.random() {
-            class = class.min(rng.random_range(0..filled));
+            before = before.min(rng.random_range(0..count));
         }
-        classes.iter().filter(|offers| !offers.is_empty()).nth(class).map(Vec::as_slice)
+        for _ in 0..before {
+            filled &= filled - 1;
+        }
+        Some(filled.trailing_zeros() as usize)
     }
 
     /// A place among offers; those that cost little to make and the newest are somewhat likelier.

@@ -21,7 +21,7 @@ use arguments::{
 use contracts::{Breach, breach};
 pub use contracts::{FORBIDDEN, is_forbidden, is_said_to_be_forbidden};
 use words::{
-    asks, broken_promise, classify, explodes, is_arithmetic, is_borrow_conflict, is_failed_writing,
+    asks, broken_promise, cannot_refuse, classify, explodes, is_arithmetic, is_borrow_conflict, is_failed_writing,
     is_memory_check, is_namesake, leaks_on_purpose, promises, speaks_of, speaks_of_place, steady, wants_room,
 };
 
@@ -202,6 +202,7 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
         _ if is_arithmetic(&operation.path, &message) => Tier::UndocumentedPanic,
         _ if broken_promise(operations, operation, &file, &message) => Tier::Bug,
         Tier::Bug if class == "index" && is_namesake(operations, operation) => Tier::UndocumentedPanic,
+        Tier::Bug if class == "unwrap" && cannot_refuse(operations, operation) => Tier::UndocumentedPanic,
         tier => tier,
     };
     if operation.origin == Origin::Std && is_outside(&file) {

@@ -193,6 +193,19 @@ pub(super) fn is_namesake(operations: &Operations, operation: &Operation) -> boo
     NAMES.contains(&name) && operation.params.iter().any(|param| places(operations.ty(param.ty)))
 }
 
+/// Whether the operation takes in as many items as it is given, for a type that may be full: its trait leaves it no way to refuse, though
+/// the documentation should say what happens.
+pub(super) fn cannot_refuse(operations: &Operations, operation: &Operation) -> bool {
+    let path = operation.path.strip_prefix('<').unwrap_or_default();
+    let collects = [" as Extend>::extend", " as FromIterator>::from_iter"];
+    let Some(owner) = collects.iter().find_map(|end| path.strip_suffix(end)) else { return false };
+    let has = |name: &str| {
+        let method = |path: &str| path.strip_prefix(owner).and_then(|rest| rest.strip_prefix("::")) == Some(name);
+        operations.operations.iter().any(|operation| method(&operation.path))
+    };
+    ["is_full", "remaining_capacity", "max_capacity"].into_iter().any(has) || has("capacity") && !has("reserve")
+}
+
 /// An assertion that is not about an argument is about the library's own state.
 pub(super) fn is_own_assertion(operation: &Operation, message: &str, self_is_given: bool) -> bool {
     let Some(expression) = message.strip_prefix("assertion failed: ") else { return false };
@@ -351,6 +364,19 @@ pub(super) mod tests {
         ] {
             assert_eq!(classify(message), (class, tier), "{message}");
         }
+    }
+
+    #[test]
+    fn what_may_be_full_cannot_refuse_in_extend() {
+        let mut operations = of(Ty::adt("heap::Queue", Vec::new()));
+        let extend = operation("<Queue as Extend>::extend", &["self", "iter"]);
+        assert!(!cannot_refuse(&operations, &extend));
+        operations.operations.push(operation("Queue::capacity", &["self"]));
+        operations.operations.push(operation("LongQueue::reserve", &["self", "more"]));
+        assert!(cannot_refuse(&operations, &extend));
+        assert!(!cannot_refuse(&operations, &operation("Queue::push", &["self", "item"])));
+        operations.operations.push(operation("Queue::reserve", &["self", "more"]));
+        assert!(!cannot_refuse(&operations, &extend));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use testwright_execute::{Batch, Execution};
 
-use super::{ISOLATED, Purpose, Search, completed, subject_calls};
+use super::{ISOLATED, Purpose, Search, completed};
 use crate::EngineError;
 use crate::direct;
 use crate::direct::draft::Proposal;
@@ -84,7 +84,11 @@ impl Search<'_> {
             alone = Part { places: fresh, executions: self.worker.run_fresh(&batch)?.executions };
         }
         if !usual.is_empty() {
-            self.worker.submit(&batch_of(usual.iter().map(|place| &proposals[*place])))?;
+            self.batch.clear();
+            for place in &usual {
+                proposals[*place].add_to(&mut self.batch);
+            }
+            self.worker.submit(&self.batch)?;
         }
         Ok(Sent { proposals, purpose, number, usual, alone, began })
     }
@@ -107,10 +111,9 @@ impl Search<'_> {
             let mut window = 0;
             for (index, (place, execution)) in places.iter().zip(executions).enumerate() {
                 let proposal = &proposals[*place];
-                self.learn(proposal, execution, number);
+                calls += u64::from(self.learn(proposal, execution, number));
                 good[*place] = completed(execution) && self.may_extend(proposal, execution);
                 number += self.step(*purpose);
-                calls += u64::from(subject_calls(&self.bench.operations, proposal, execution));
                 if !execution.new_counters().is_empty() {
                     let alone = index == window || !execution.window();
                     let range = if alone { index..=index } else { window..=index };

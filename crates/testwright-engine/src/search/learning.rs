@@ -27,7 +27,8 @@ use crate::judge::{
 const DEAR: u64 = 20;
 
 impl Search<'_> {
-    pub(super) fn learn(&mut self, proposal: &Proposal, execution: &Execution, number: u64) {
+    /// Learns from one execution; how many calls into the crate under test it made.
+    pub(super) fn learn(&mut self, proposal: &Proposal, execution: &Execution, number: u64) -> u32 {
         if let Some(details) = &execution.details {
             for effect in &details.effects {
                 let operations = &self.bench.operations;
@@ -71,12 +72,13 @@ impl Search<'_> {
             self.keep(proposal, execution);
             // Whoever forgets a value leaks it.
             if execution.kept_values == 0 || direct::forgets(&self.bench.operations, &proposal.words) {
-                return;
+                return calls;
             }
         } else {
             self.record_failure(proposal, execution);
         }
         self.judge(proposal, execution, number);
+        calls
     }
 
     /// The ticks that so many calls usually take.
