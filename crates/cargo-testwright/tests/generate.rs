@@ -187,3 +187,24 @@ fn has_the_promised_shape(report: &Value) {
         );
     }
 }
+
+#[test]
+fn results_that_nobody_can_name_are_used_where_they_are_made() {
+    let here = fixture("nameless", "nameless");
+    let out = here.with_file_name("out");
+    let out_text = out.to_str().expect("Unicode");
+    let args = ["generate", "--executions", "4000", "--seed", "1", "--jobs", "1", "--out", out_text];
+    let found = run(&mut tool(&here, &args)).expect(1, &[]);
+    let report = json(&out.join("report.json"));
+    let finding = &report["findings"][0];
+    assert_eq!(finding["operation"], "nameless::numbers", "{found}");
+    assert_eq!(finding["class"], "overflow", "{found}");
+    let test = finding["test"]["source"].as_str().expect("a test");
+    assert!(test.contains("numbers(255, 255).take(1000).count()"), "{test}");
+    let suite = fs::read_to_string(out.join("tests/testwright_regression.rs")).expect("the suite");
+    assert!(suite.contains("\"Rest(0)\""), "{suite}");
+    let skipped = report["api"]["skipped"].as_array().expect("skipped items");
+    let mute = skipped.iter().find(|item| item["path"] == "nameless::mute").expect("an item that is skipped");
+    let reason = mute["reason"].as_str().unwrap_or_default();
+    assert!(reason.contains("Mute") && reason.contains("rejected by the compiler"), "{reason}");
+}

@@ -1,10 +1,12 @@
-//! Results whose type nobody can write: `impl Trait` is kept as a boxed trait object.
+//! Results whose type nobody can write: `impl Trait` is kept as a boxed trait object, what has no public path is used up at once.
 
-use testwright_model::Region;
+use testwright_model::{Prim, Region};
 use testwright_model::operation::Form;
 use testwright_model::ty::{Bound, GenericArg, TraitRef, Ty, last_segment as last};
 
 use crate::callable::Reason;
+use crate::menu;
+use crate::world::World;
 
 /// `impl Trait` results are kept as boxed trait objects.
 pub fn result(result: Ty, form: &mut Form) -> Result<Ty, Reason> {
@@ -55,6 +57,32 @@ pub fn result(result: Ty, form: &mut Form) -> Result<Ty, Reason> {
         other => other,
     })
 }
+
+/// Whether the type is a public one of the subject in a private module.
+pub fn is_nameless(ty: &Ty, world: &World<'_>) -> bool {
+    matches!(ty, Ty::Adt { path, .. } if world.is_subject_path(path) && world.type_def(path).is_none())
+}
+
+/// Ways to use up a result in the expression that makes it, with the types that they give. Which traits a nameless type implements is not
+/// known, so each is tried; the compiler takes out what is wrong.
+pub fn uses(form: &Form) -> [(Ty, Form); 2] {
+    let taken = |text: &str| format!("{text}.take({ITEMS}).count()");
+    let (short, traits) = (&form.short, &form.traits);
+    let with = |full: String, short: String| Form { full, short, traits: traits.clone(), ..form.clone() };
+    let counted =
+        with(format!("std::iter::Iterator::count(std::iter::Iterator::take({}, {ITEMS}))", form.full), match short {
+            short if short.is_empty() => taken(&form.full),
+            short => taken(short),
+        });
+    let shown = with(
+        format!("std::format!(\"{{:?}}\", {})", form.full),
+        format!("format!(\"{{:?}}\", {})", if short.is_empty() { &form.full } else { short }),
+    );
+    [(Ty::Prim(Prim::Usize), counted), (menu::string(), shown)]
+}
+
+/// Items that are asked for at most: some iterators never end, and that is right.
+const ITEMS: usize = 1000;
 
 /// `dyn Iterator<Item = _>`: the object type with what the compiler can find out by itself left open.
 fn dyn_text(boxed: &Ty) -> String {

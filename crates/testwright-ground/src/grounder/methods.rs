@@ -284,30 +284,37 @@ impl<'a> Grounder<'_, '_, '_, 'a> {
                 form::call(&callee, function, &params, &named)
             }
         };
-        let result = opened::result(result, &mut form)?;
-        let mut signature = Signature::new(params, &result, &generics_seen);
-        signature.open = function.params.iter().map(|(_, ty)| leaves_open(ty, &function.generics)).collect();
-        // Names of the impl's lifetimes are only known under the bindings.
-        signature.outlives = signature
-            .outlives
-            .iter()
-            .map(|(a, b)| (region_name(a, &chosen), region_name(b, &chosen)))
-            .collect();
-        let subject = own && callable.is_some();
-        let draft = Draft {
-            path: function.path.clone(),
-            origin: if subject {
-                Origin::Subject(u32::try_from(callable.unwrap_or(0)).expect("few callables"))
-            } else {
-                Origin::Std
-            },
-            callable: if subject { callable } else { None },
-            signature,
-            form,
-            panics: function.docs.panics.as_deref(),
-            generation: if subject { 0 } else { generation + 1 },
+        let outcomes = if opened::is_nameless(&result, self.world) {
+            opened::uses(&form).to_vec()
+        } else {
+            vec![(opened::result(result, &mut form)?, form)]
         };
-        self.add(draft)
+        let subject = own && callable.is_some();
+        for (result, form) in outcomes {
+            let mut signature = Signature::new(params.clone(), &result, &generics_seen);
+            signature.open =
+                function.params.iter().map(|(_, ty)| leaves_open(ty, &function.generics)).collect();
+            // Names of the impl's lifetimes are only known under the bindings.
+            signature.outlives = signature
+                .outlives
+                .iter()
+                .map(|(a, b)| (region_name(a, &chosen), region_name(b, &chosen)))
+                .collect();
+            self.add(Draft {
+                path: function.path.clone(),
+                origin: if subject {
+                    Origin::Subject(u32::try_from(callable.unwrap_or(0)).expect("few callables"))
+                } else {
+                    Origin::Std
+                },
+                callable: if subject { callable } else { None },
+                signature,
+                form,
+                panics: function.docs.panics.as_deref(),
+                generation: if subject { 0 } else { generation + 1 },
+            })?;
+        }
+        Ok(())
     }
 
     /// `format!("{:?}", value)` stands for a call of `fmt`.
