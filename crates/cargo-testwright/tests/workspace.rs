@@ -159,7 +159,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_done() {
         (&["replay", "x", "--workspace"], 2, &["--workspace"]),
         (&["--workspace", "--exclude", "heap"], 2, &["`heap`", "pile, show, tally"]),
         (&["--workspace", "--features", "up"], 2, &["no member", "`up`", "tally with down"]),
-        (&["--workspace", "--out", "."], 2, &["--out needs a folder of its own"]),
+        (&["--workspace", "--out", "show", "--executions", "100"], 2, &["--out needs a folder of its own"]),
         (&["--workspace", "--exclude", "pile", "--exclude", "tally"], 4, &["skipped", "no member"]),
         (&["list", "--workspace", "--exclude", "pile", "--exclude", "tally"], 4, &["skipped", "no member"]),
     ] {
