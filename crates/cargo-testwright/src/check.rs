@@ -5,11 +5,19 @@ use std::fmt::Write as _;
 use anyhow::Context;
 use testwright_harness::Places;
 
-use crate::exit::Usage;
+use crate::exit::{self, Usage};
 use crate::flags::GenerateFlags;
 use crate::output::{self, Folders};
+use crate::workspace::Done;
 
 pub fn run(flags: &GenerateFlags) -> anyhow::Result<u8> {
+    flags.tour().run(&|member| match member {
+        Some(member) => check(&flags.of_member(member)),
+        None => check(flags),
+    })
+}
+
+fn check(flags: &GenerateFlags) -> anyhow::Result<Done> {
     let selection = flags.subject.selection()?;
     let out = flags.out.clone().unwrap_or_else(|| output::default_out(&selection));
     let places = Places::for_selection(&selection, &out)?;
@@ -26,15 +34,15 @@ pub fn run(flags: &GenerateFlags) -> anyhow::Result<u8> {
     for (name, reason) in &checked.broken {
         let _ = writeln!(said, "{name}: {reason}");
     }
-    let _ = match checked.broken.len() {
-        0 => writeln!(said, "all {} tests of {} hold", checked.tests, path.display()),
-        broken => writeln!(
-            said,
-            "\n{broken} of {} tests of {} do not hold any more: mend the crate, or let `cargo testwright` write them anew",
-            checked.tests,
-            path.display()
-        ),
+    let of_all = format!("{} tests of {}", checked.tests, path.display());
+    let (exit, verdict) = match checked.broken.len() {
+        0 => (exit::NO_BUGS, format!("all {of_all} hold")),
+        broken => (exit::BUGS, format!("{broken} of {of_all} do not hold any more")),
+    };
+    let _ = match exit {
+        exit::NO_BUGS => writeln!(said, "{verdict}"),
+        _ => writeln!(said, "\n{verdict}: mend the crate, or let `cargo testwright` write them anew"),
     };
     output::print(&said);
-    Ok(u8::from(!checked.broken.is_empty()))
+    Ok(Done { exit, said: verdict })
 }

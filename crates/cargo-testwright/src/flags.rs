@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use testwright_harness::{FeatureChoice, Places, Selection};
+use testwright_harness::{FeatureChoice, Member, Places, Selection};
 
 use crate::exit::Usage;
+use crate::workspace::Tour;
 
 /// Finds failures in a Rust library, each with a minimal safe test that reproduces it.
 ///
@@ -70,11 +71,23 @@ pub struct SubjectFlags {
 }
 
 #[derive(Debug, Clone, Args)]
+pub struct MemberFlags {
+    /// Every member of the workspace that has a library, one after the other
+    #[arg(long, conflicts_with_all = ["package", "krate"])]
+    pub workspace: bool,
+    /// A member that --workspace leaves out, as NAME or NAME@VERSION
+    #[arg(long, value_name = "SPEC", requires = "workspace")]
+    pub exclude: Vec<String>,
+}
+
+#[derive(Debug, Clone, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct GenerateFlags {
     #[command(flatten)]
     pub subject: SubjectFlags,
-    /// Time to search after the harness is built: 60s, 5m, 1h
+    #[command(flatten)]
+    pub members: MemberFlags,
+    /// Time to search after the harness is built: 60s, 5m, 1h; with --workspace for each member
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
     pub budget: Duration,
     /// Sequences to run, instead of a time
@@ -110,7 +123,7 @@ pub struct GenerateFlags {
     /// Exit 1 for these too
     #[arg(long, value_name = "TIER", value_enum)]
     pub deny: Vec<Deny>,
-    /// Where to write; a complete package
+    /// Where to write; a complete package, with --workspace one for each member in DIR/NAME
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Only run the regression suite that is there: exit 1, with the reason for each test, if it does not hold any more
@@ -140,6 +153,8 @@ pub struct GenerateFlags {
 pub struct ListFlags {
     #[command(flatten)]
     pub subject: SubjectFlags,
+    #[command(flatten)]
+    pub members: MemberFlags,
     /// For people, or as JSON on standard output
     #[arg(long, value_enum, default_value_t = MessageFormat::Human)]
     pub message_format: MessageFormat,
@@ -257,13 +272,41 @@ pub enum MessageFormat {
     Json,
 }
 
+impl GenerateFlags {
+    pub fn tour(&self) -> Tour<'_> {
+        Tour { subject: &self.subject, members: &self.members, format: self.message_format }
+    }
+
+    /// The flags that test a member alone.
+    pub fn of_member(&self, member: &Member) -> GenerateFlags {
+        GenerateFlags {
+            subject: self.subject.of_member(member),
+            out: self.out.as_ref().map(|out| out.join(&member.name)),
+            ..self.clone()
+        }
+    }
+}
+
 impl SubjectFlags {
-    pub fn selection(&self) -> Result<Selection, Usage> {
-        let features = FeatureChoice {
+    /// The flags that select a member alone.
+    pub fn of_member(&self, member: &Member) -> SubjectFlags {
+        SubjectFlags {
+            package: Some(member.name.clone()),
+            features: member.features.features.clone(),
+            ..self.clone()
+        }
+    }
+
+    pub fn feature_choice(&self) -> FeatureChoice {
+        FeatureChoice {
             features: self.features.clone(),
             all: self.all_features,
             no_default: self.no_default_features,
-        };
+        }
+    }
+
+    pub fn selection(&self) -> Result<Selection, Usage> {
+        let features = self.feature_choice();
         let Some(krate) = &self.krate else {
             return Ok(Selection::Local {
                 manifest_path: self.manifest_path.clone(),

@@ -11,29 +11,56 @@ use std::time::{Duration, Instant};
 use testwright_emit::report::Report;
 use testwright_engine::campaign::{Limit, Plan, Progress, Sanitizer, Strategy};
 use testwright_engine::{Campaign, Demands, EngineError, Outcome, Workbench, prepare_with};
-use testwright_harness::{Places, Selection, Subject};
+use testwright_harness::{Member, Places, Selection, Subject};
 
 use crate::flags::{self, Deny, GenerateFlags, MessageFormat};
 use crate::output::{self, Folders, ReportFiles};
+use crate::workspace::Done;
 use crate::{configuration, exit, package};
 
 pub const TOOL: &str = concat!("cargo-testwright ", env!("CARGO_PKG_VERSION"));
 
 pub fn run(flags: &GenerateFlags) -> anyhow::Result<u8> {
+    let progress = Arc::new(Progress::default());
+    if flags.members.workspace
+        && let Some(out) = &flags.out
+    {
+        package::refuse_foreign(out)?;
+    }
+    flags.tour().run(&|member| {
+        progress.start_over();
+        match member {
+            Some(member) => generate(&flags.of_member(member), Some(member), &progress),
+            None => generate(flags, None, &progress),
+        }
+    })
+}
+
+/// One package; where it is a member among others, what stands beside its report is kept apart from theirs.
+fn generate(flags: &GenerateFlags, among: Option<&Member>, progress: &Arc<Progress>) -> anyhow::Result<Done> {
+    let interrupted = || progress.stop.load(Ordering::SeqCst);
+    if interrupted() {
+        return Ok(cut_short());
+    }
     let selection = flags.subject.selection()?;
     let out = flags.out.clone().unwrap_or_else(|| output::default_out(&selection));
     let own_package = flags.out.is_some() || matches!(selection, Selection::Published { .. });
     if own_package {
         package::claim(&out)?;
     }
-    let places = Places::for_selection(&selection, &out)?;
-    let campaign_file = output::campaign_file(flags.out.as_deref(), &selection, &places.work);
+    let places = match Places::for_selection(&selection, &out) {
+        Err(_) if interrupted() => return Ok(cut_short()),
+        places => places?,
+    };
+    let kept = among.map_or_else(|| places.work.clone(), |it| output::of_member(&places.work, &it.name));
+    let campaign_file = output::campaign_file(flags.out.as_deref(), &selection, &kept);
     testwright_engine::past::check(&campaign_file, flags.resume)?;
+    if !own_package {
+        output::writable(&kept)?;
+    }
     let human = flags.message_format == MessageFormat::Human;
     let tell = |line: &str| say(human, line);
-    let progress = Arc::new(Progress::default());
-    catch_interrupts(&progress);
-    let interrupted = || progress.stop.load(Ordering::SeqCst);
+    catch_interrupts(progress);
     let demands = |subject: &Subject| {
         Ok(Demands { past_panics: flags.past_panics, own_package, ..configuration::demands_of(subject)? })
     };
@@ -44,11 +71,11 @@ pub fn run(flags: &GenerateFlags) -> anyhow::Result<u8> {
         Err(_) if interrupted() => return Ok(cut_short()),
         Err(error) => return Err(error.into()),
     };
-    let folders = Folders::new(flags.out.as_deref(), &selection, &bench.subject.root, &bench.places.work);
+    let folders = Folders::new(flags.out.as_deref(), &selection, &bench.subject.root, &kept);
     choose(&mut bench, flags)?;
     let configuration = configuration::read(&bench.subject.root, &bench.subject.workspace_root)?;
     bench.heed(&configuration.wishes())?;
-    let outcome = match search(&mut bench, plan(flags, configuration.accept, campaign_file), &progress, human)
+    let outcome = match search(&mut bench, plan(flags, configuration.accept, campaign_file), progress, human)
     {
         Ok(outcome) => outcome,
         Err(_) if interrupted() => return Ok(cut_short()),
@@ -72,7 +99,7 @@ pub fn run(flags: &GenerateFlags) -> anyhow::Result<u8> {
             output::print(&format!("tests: {} (ignored until you decide)\n", tests.display()));
         }
     }
-    Ok(report.exit)
+    Ok(Done { exit: report.exit, said: tally(&report) })
 }
 
 /// Leaves only what `--only` and `--skip` ask for as goals.
@@ -85,17 +112,16 @@ fn choose(bench: &mut Workbench, flags: &GenerateFlags) -> anyhow::Result<()> {
             && !flags.skip.as_ref().is_some_and(|skip| skip.is_match(path))
     };
     let left = bench.restrict(wanted, |path| flags.skip.as_ref().is_some_and(|skip| skip.is_match(path)));
-    anyhow::ensure!(
-        left > 0,
-        "--only and --skip leave no operation; `cargo testwright list` shows their paths"
-    );
+    if left == 0 {
+        return Err(EngineError::Nothing("--only and --skip leave no operation".to_owned()).into());
+    }
     Ok(())
 }
 
 /// The first Ctrl-C ends the search, the second the tool.
 pub fn catch_interrupts(progress: &Arc<Progress>) {
     let progress = Arc::clone(progress);
-    // It fails only if there is a handler already, which nothing else in this program sets.
+    // It fails only if there is a handler already: the same, set for the member of a workspace that came first.
     let _ = ctrlc::set_handler(move || {
         if progress.stop.swap(true, Ordering::SeqCst) {
             std::process::exit(i32::from(exit::INTERRUPTED));
@@ -104,9 +130,10 @@ pub fn catch_interrupts(progress: &Arc<Progress>) {
     });
 }
 
-fn cut_short() -> u8 {
-    eprintln!("interrupted before there was anything to report");
-    exit::INTERRUPTED
+fn cut_short() -> Done {
+    let said = "interrupted before there was anything to report";
+    eprintln!("{said}");
+    Done { exit: exit::INTERRUPTED, said: said.to_owned() }
 }
 
 fn plan(flags: &GenerateFlags, accepted: BTreeMap<String, String>, campaign_file: PathBuf) -> Plan {
@@ -284,20 +311,7 @@ fn summary(report: &Report) -> String {
             let _ = writeln!(text, "{indent}{line}");
         }
     }
-    let bugs = report.bugs();
-    let hints = match report.hints() {
-        0 => String::new(),
-        hints => format!(", {}", count(hints, "hint")),
-    };
-    let suite = &report.regression;
-    let _ = writeln!(
-        text,
-        "\n{}, {}{hints}; {} with {}",
-        count(bugs, "bug"),
-        count(report.undocumented(), "undocumented panic"),
-        count(suite.tests, "regression test"),
-        count(suite.assertions, "assertion"),
-    );
+    let _ = writeln!(text, "\n{}", tally(report));
     let cover = &report.coverage;
     if let (Some(lines), Some(of_lines), Some(functions), Some(of_functions)) =
         (cover.lines_hit, cover.lines_total, cover.functions_hit, cover.functions_total)
@@ -316,6 +330,21 @@ fn summary(report: &Report) -> String {
         );
     }
     text
+}
+
+/// What was found and written, in numbers.
+fn tally(report: &Report) -> String {
+    let hints = match report.hints() {
+        0 => String::new(),
+        hints => format!(", {}", count(hints, "hint")),
+    };
+    format!(
+        "{}, {}{hints}; {} with {}",
+        count(report.bugs(), "bug"),
+        count(report.undocumented(), "undocumented panic"),
+        count(report.regression.tests, "regression test"),
+        count(report.regression.assertions, "assertion"),
+    )
 }
 
 fn count(number: usize, what: &str) -> String {

@@ -7,30 +7,54 @@ use testwright_engine::listing::{ListedContract, Listing, listing};
 use testwright_engine::{Demands, prepare_with};
 use testwright_harness::{Places, Selection, Subject};
 
-use crate::configuration;
-use crate::flags::{ListFlags, MessageFormat};
-use crate::output;
+use crate::flags::{ListFlags, MessageFormat, SubjectFlags};
+use crate::workspace::{Done, Tour};
+use crate::{configuration, exit, output};
 
 pub fn run(flags: &ListFlags) -> anyhow::Result<u8> {
-    let selection = flags.subject.selection()?;
+    let tour = Tour { subject: &flags.subject, members: &flags.members, format: flags.message_format };
+    tour.run(&|member| match member {
+        // One line each, so that programs can tell them apart.
+        Some(member) => list(&flags.subject.of_member(member), flags.message_format, serde_json::to_string),
+        None => list(&flags.subject, flags.message_format, serde_json::to_string_pretty),
+    })
+}
+
+fn list(
+    flags: &SubjectFlags,
+    format: MessageFormat,
+    json: fn(&Listing) -> serde_json::Result<String>,
+) -> anyhow::Result<Done> {
+    let selection = flags.selection()?;
     let places = Places::for_selection(&selection, &output::default_out(&selection))?;
-    let human = flags.message_format == MessageFormat::Human;
+    let human = format == MessageFormat::Human;
     let tell = |line: &str| {
         if human {
             eprintln!("{line}");
         }
     };
-    let operations = flags.subject.operations as usize;
+    let operations = flags.operations as usize;
     let own_package = matches!(selection, Selection::Published { .. });
     let demands = |subject: &Subject| Ok(Demands { own_package, ..configuration::demands_of(subject)? });
     let bench = prepare_with(&selection, places, operations, &demands, &tell)?;
     let list = listing(&bench);
-    if !human {
-        output::print(&format!("{}\n", serde_json::to_string_pretty(&list)?));
-        return Ok(0);
-    }
-    output::print(&text(&list));
-    Ok(0)
+    output::print(&if human { text(&list) } else { json(&list)? + "\n" });
+    Ok(Done { exit: exit::NO_BUGS, said: taken(&list) })
+}
+
+/// How much of the API has operations.
+fn taken(list: &Listing) -> String {
+    let figures = &list.figures;
+    format!(
+        "functions {} of {}, trait implementations {} of {} have operations; {} other operations, {} laws, {} contracts",
+        figures.inherent_taken,
+        figures.inherent_total,
+        figures.trait_taken,
+        figures.trait_total,
+        list.other_operations,
+        list.laws.len(),
+        list.contracts.len()
+    )
 }
 
 fn text(list: &Listing) -> String {
@@ -56,21 +80,8 @@ fn text(list: &Listing) -> String {
     for item in &list.skipped {
         let _ = writeln!(text, "skipped {} {}: {}", item.kind, item.path, item.reason);
     }
-    let figures = &list.figures;
-    let _ = writeln!(
-        text,
-        "\n{} {}: functions {} of {}, trait implementations {} of {} have operations; {} other operations, {} laws, {} contracts",
-        list.krate,
-        list.version,
-        figures.inherent_taken,
-        figures.inherent_total,
-        figures.trait_taken,
-        figures.trait_total,
-        list.other_operations,
-        list.laws.len(),
-        list.contracts.len()
-    );
-    for (reason, count) in &figures.reasons {
+    let _ = writeln!(text, "\n{} {}: {}", list.krate, list.version, taken(list));
+    for (reason, count) in &list.figures.reasons {
         let _ = writeln!(text, "{count:>6} {reason}");
     }
     if !list.features_off.is_empty() {

@@ -10,6 +10,7 @@ mod list;
 mod output;
 mod package;
 mod replay;
+mod workspace;
 
 use std::process::ExitCode;
 
@@ -36,20 +37,12 @@ fn main() -> ExitCode {
         return ExitCode::from(exit::ENVIRONMENT);
     }
     let command = cli.command();
-    let result = std::panic::catch_unwind(move || match command {
+    let result = exit::caught(move || match command {
         Command::Generate(flags) if flags.check => check::run(&flags),
         Command::Generate(flags) => generate::run(&flags),
         Command::List(flags) => list::run(&flags),
         Command::Replay(flags) => replay::run(&flags),
         Command::Diff(flags) => diff::run(&flags),
     });
-    ExitCode::from(match result {
-        Ok(Ok(code)) => code,
-        Ok(Err(error)) => exit::report(&error),
-        // The panic's own words are on the terminal already.
-        Err(_) => {
-            eprintln!("  help: {}", exit::OUR_FAULT);
-            exit::INTERNAL
-        }
-    })
+    ExitCode::from(result.unwrap_or_else(|error| exit::report(&error)))
 }

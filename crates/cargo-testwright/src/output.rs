@@ -52,6 +52,11 @@ pub fn campaign_file(out: Option<&Path>, selection: &Selection, work: &Path) -> 
     own_folder(out, selection).unwrap_or_else(|| work.to_owned()).join("campaign.sqlite")
 }
 
+/// Where the report of one member among several is kept.
+pub fn of_member(work: &Path, name: &str) -> PathBuf {
+    work.join("members").join(name)
+}
+
 /// `testwright-NAME-VERSION`.
 pub fn default_out(selection: &Selection) -> PathBuf {
     match selection {

@@ -14,15 +14,20 @@ const MARK: &str = "# Written by cargo-testwright";
 
 /// Refuses a folder that holds a package of somebody else's, and one that cannot be written, before time is spent on it.
 pub fn claim(folder: &Path) -> anyhow::Result<()> {
+    refuse_foreign(folder)?;
+    output::writable(folder)
+}
+
+/// Refuses a folder that holds a package of somebody else's.
+pub fn refuse_foreign(folder: &Path) -> Result<(), Usage> {
     let manifest = folder.join("Cargo.toml");
     if manifest.exists() && !std::fs::read_to_string(&manifest).is_ok_and(|text| text.starts_with(MARK)) {
         return Err(Usage(format!(
             "{} holds a package that is not testwright's; --out needs a folder of its own",
             folder.display()
-        ))
-        .into());
+        )));
     }
-    output::writable(folder)
+    Ok(())
 }
 
 pub fn write(folder: &Path, bench: &Workbench) -> anyhow::Result<()> {

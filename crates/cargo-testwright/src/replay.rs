@@ -1,7 +1,7 @@
 //! `replay`: one finding of an earlier run again, under the build that shows it.
 
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -20,8 +20,7 @@ pub fn run(flags: &ReplayFlags) -> anyhow::Result<u8> {
     let places = Places::for_selection(&selection, &out)?;
     let (mut subject, api, _) = workbench::discover(&selection, &places, &|_| {})?;
     let folders = Folders::new(flags.out.as_deref(), &selection, &subject.root, &places.work);
-    let path = folders.report.join("report.json");
-    let report = read(&path)?;
+    let (path, report) = find(flags, &folders, &subject.package)?;
     if report.krate.name != subject.package {
         let words = format!(
             "{} is about {}; run `cargo testwright generate` for {} first",
@@ -74,6 +73,21 @@ pub fn run(flags: &ReplayFlags) -> anyhow::Result<u8> {
         Some(Err(words)) => Err(Usage(format!("the test no longer compiles:\n{words}")).into()),
         None => Err(Usage("nothing was compiled".to_owned()).into()),
     }
+}
+
+/// The report that the finding is in: one that `--workspace` left for the package, or the one that was asked for.
+fn find(flags: &ReplayFlags, folders: &Folders, package: &str) -> anyhow::Result<(PathBuf, Report)> {
+    let path = folders.report.join("report.json");
+    let among = output::of_member(&folders.report, package).join("report.json");
+    if !folders.whole_package && among.exists() {
+        let report = read(&among)?;
+        let of_another = || !read(&path).is_ok_and(|report| report.krate.name == package);
+        if report.findings.iter().any(|finding| finding.id == flags.id) || of_another() {
+            return Ok((among, report));
+        }
+    }
+    let report = read(&path)?;
+    Ok((path, report))
 }
 
 fn read(path: &Path) -> anyhow::Result<Report> {

@@ -5,13 +5,11 @@
 mod support;
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Child, ChildStderr, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use support::{Run, cache, fixture, folder, json, plain, program, run, script, snapshot, tool};
+use support::{Run, UnderWay, cache, fixture, folder, json, plain, program, run, script, snapshot, tool};
 
 /// Runs the tool in the folder; its exit code and words must be these.
 #[track_caller]
@@ -246,54 +244,6 @@ fn a_disk_without_room() {
     let Some(mut command) = with_mounts(&here, &mount("4k"), &args) else { return };
     let found = run(&mut command).expect(6, &["cannot write", "is there room", "No space left"]);
     assert!(found.stdout.contains("BoundedStack::push"), "{found}");
-}
-
-/// A run under way, in a process group of its own as a terminal would have it.
-struct UnderWay {
-    child: Child,
-    stderr: BufReader<ChildStderr>,
-    said: String,
-}
-
-impl UnderWay {
-    fn start(here: &Path, args: &[&str]) -> UnderWay {
-        let mut command = tool(here, args);
-        let mut child = command
-            .process_group(0)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the tool starts");
-        let stderr = BufReader::new(child.stderr.take().expect("piped"));
-        UnderWay { child, stderr, said: String::new() }
-    }
-
-    fn wait_for(&mut self, words: &str) {
-        self.wait_until(words, |line| line.contains(words));
-    }
-
-    fn wait_until(&mut self, what: &str, is_said: impl Fn(&str) -> bool) {
-        while !self.said.lines().last().is_some_and(&is_said) {
-            let read = self.stderr.read_line(&mut self.said).expect("text");
-            assert!(read > 0, "`{what}` was never said\n{}", self.said);
-        }
-    }
-
-    /// `whom`: the process, or with a minus before it the group.
-    fn interrupt(&self, group: bool) {
-        let whom = if group { format!("-{}", self.child.id()) } else { self.child.id().to_string() };
-        let sent = std::process::Command::new("sh").args(["-c", &format!("kill -INT {whom}")]).status();
-        assert!(sent.is_ok_and(|status| status.success()));
-    }
-
-    fn end(mut self) -> Run {
-        let status = self.child.wait().expect("it ends");
-        let mut stdout = String::new();
-        std::io::Read::read_to_string(&mut self.child.stdout.take().expect("piped"), &mut stdout)
-            .expect("text");
-        std::io::Read::read_to_string(&mut self.stderr, &mut self.said).expect("text");
-        Run { code: status.code(), stdout, stderr: self.said }
-    }
 }
 
 #[test]

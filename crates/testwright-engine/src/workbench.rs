@@ -144,9 +144,7 @@ pub fn prepare_with(
     let mut grounded = testwright_ground::ground_with(&api, budget, &added);
     grounded.retain_reachable();
     timing.ground = start.elapsed().as_secs_f64();
-    if grounded.callables.iter().all(|callable| callable.operations.is_empty()) {
-        return Err(EngineError::Nothing(nothing(&grounded, &api)));
-    }
+    ensure_calls(&grounded, &api)?;
     let mut laws_left_out = beside::settle(&mut grounded, &mut subject, own_package, &places, tell);
     contract::enter(&mut grounded, &api, &contracts)?;
     if past_panics {
@@ -220,6 +218,21 @@ pub fn prepare_with(
         timing,
         contracts,
     })
+}
+
+/// Whether there is anything to call, as [`prepare`] would see it, before anything is compiled for it.
+pub fn look_for_calls(selection: &Selection, places: &Places, budget: usize) -> Result<(), EngineError> {
+    let (_, api, _) = discover(selection, places, &|_| {})?;
+    let mut grounded = testwright_ground::ground_with(&api, budget, &[]);
+    grounded.retain_reachable();
+    ensure_calls(&grounded, &api)
+}
+
+fn ensure_calls(grounded: &Grounded<'_>, api: &Api) -> Result<(), EngineError> {
+    if grounded.callables.iter().all(|callable| callable.operations.is_empty()) {
+        return Err(EngineError::Nothing(nothing(grounded, api)));
+    }
+    Ok(())
 }
 
 /// A law that no value can be judged by is a mistake of its author's.

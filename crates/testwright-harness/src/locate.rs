@@ -8,6 +8,7 @@ use crate::cargo::{self, Cargo};
 use crate::diagnosis;
 use crate::error::HarnessError;
 use crate::files;
+use crate::members;
 use crate::metadata;
 use crate::patches;
 use crate::places::Places;
@@ -157,18 +158,14 @@ fn choose<'a>(
     name: Option<&str>,
 ) -> Result<&'a Package, HarnessError> {
     let members = metadata.workspace_packages();
-    let names = || members.iter().map(|package| package.name.as_str()).collect::<Vec<_>>().join(", ");
+    let names = || members::names(&members);
     if let Some(name) = name {
-        return members
-            .iter()
-            .find(|package| package.name == name || format!("{}@{}", package.name, package.version) == name)
-            .copied()
-            .ok_or_else(|| {
-                HarnessError::usage(
-                    format!("there is no package `{name}` in this workspace"),
-                    format!("its packages are: {}", names()),
-                )
-            });
+        return members.iter().find(|package| members::is_meant(package, name)).copied().ok_or_else(|| {
+            HarnessError::usage(
+                format!("there is no package `{name}` in this workspace"),
+                format!("its packages are: {}", names()),
+            )
+        });
     }
     let nearest = nearest_manifest(manifest);
     if let Some(package) = members.iter().find(|package| {

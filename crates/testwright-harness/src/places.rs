@@ -35,8 +35,7 @@ impl Places {
         let wanted = match selection {
             Selection::Published { .. } => absolute(out)?.join("target/testwright"),
             Selection::Local { manifest_path, .. } => {
-                let places = Places::unwritten(PathBuf::new())?;
-                metadata::without_dependencies(manifest_path.as_deref(), &places)?
+                metadata::without_dependencies(manifest_path.as_deref(), &Places::nowhere()?)?
                     .target_directory
                     .as_std_path()
                     .join("testwright")
@@ -55,6 +54,11 @@ impl Places {
             "Signature: 8a477f597d28d172789f06886806bc55\n# Made by testwright; may be removed at any time.\n",
         )?;
         Ok(places)
+    }
+
+    /// For questions to cargo that leave nothing behind.
+    pub(crate) fn nowhere() -> Result<Places, HarnessError> {
+        Places::unwritten(PathBuf::new())
     }
 
     fn unwritten(work: PathBuf) -> Result<Places, HarnessError> {

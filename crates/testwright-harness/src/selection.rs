@@ -31,17 +31,19 @@ pub struct FeatureChoice {
 }
 
 impl FeatureChoice {
+    /// What was asked for by name; like cargo, `--features "a b,c"` is taken apart.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.features.iter().flat_map(|text| text.split([',', ' '])).filter(|text| !text.is_empty())
+    }
+
     /// The features to write into a dependency on `package`: each of them one that it has.
     pub(crate) fn resolve(&self, package: &Package) -> Result<Vec<String>, HarnessError> {
         if self.all {
             return Ok(package.features.keys().cloned().collect());
         }
         let mut chosen = Vec::new();
-        // Like cargo, take `--features "a b,c"` apart.
-        for feature in
-            self.features.iter().flat_map(|text| text.split([',', ' '])).filter(|text| !text.is_empty())
-        {
-            let feature = feature.strip_prefix(&format!("{}/", package.name)).unwrap_or(feature);
+        for feature in self.names() {
+            let feature = own_name(package, feature);
             if !package.features.contains_key(feature) {
                 let known: Vec<&str> = package.features.keys().map(String::as_str).collect();
                 let advice = if feature.contains('/') {
@@ -63,4 +65,9 @@ impl FeatureChoice {
         chosen.dedup();
         Ok(chosen)
     }
+}
+
+/// What the package itself calls a feature that may be given as `PACKAGE/FEATURE`.
+pub(crate) fn own_name<'a>(package: &Package, feature: &'a str) -> &'a str {
+    feature.strip_prefix(package.name.as_str()).and_then(|rest| rest.strip_prefix('/')).unwrap_or(feature)
 }

@@ -3,7 +3,9 @@
 mod common;
 
 use common::{Bed, manifest};
-use testwright_harness::{FeatureChoice, HarnessError, Places, Selection, Source, locate, rustdoc_json};
+use testwright_harness::{
+    FeatureChoice, HarnessError, Places, Selection, Source, locate, members, rustdoc_json,
+};
 
 fn refusal(bed: &Bed, package: Option<&str>, features: FeatureChoice) -> HarnessError {
     let selection = Selection::Local {
@@ -178,4 +180,47 @@ fn no_network_is_needed_without_dependencies() {
     );
     let error = locate(&selection, &places).expect_err("it is not on the disk");
     assert_eq!(error.exit_code(), 6, "{error}");
+}
+
+#[test]
+fn members_have_those_of_the_features_that_they_know() {
+    let bed = Bed::new(&[
+        ("Cargo.toml", "[workspace]\nresolver = \"2\"\nmembers = [\"z\", \"a\", \"tool\"]\n"),
+        ("z/Cargo.toml", &manifest("z", "[features]\nfast = []\nboth = []\n")),
+        ("z/src/lib.rs", ""),
+        ("a/Cargo.toml", &manifest("a", "[features]\nboth = []\nown = []\n")),
+        ("a/src/lib.rs", ""),
+        ("tool/Cargo.toml", &manifest("tool", "")),
+        ("tool/src/main.rs", "fn main() {}"),
+    ]);
+    let root = bed.root().join("Cargo.toml");
+    let ask = |exclude: &[&str], features: &str| {
+        let exclude: Vec<String> = exclude.iter().map(ToString::to_string).collect();
+        let features = FeatureChoice { features: vec![features.to_owned()], ..FeatureChoice::default() };
+        members(Some(&root), &exclude, &features)
+    };
+    let all = ask(&[], "fast both,a/own").unwrap_or_else(|error| panic!("{error}"));
+    let told: Vec<String> = all
+        .chosen
+        .iter()
+        .map(|member| {
+            let library = if member.no_library.is_some() { "no library" } else { "library" };
+            format!("{}: {} ({library})", member.name, member.features.features.join(" "))
+        })
+        .collect();
+    assert_eq!(told, ["a: both a/own (library)", "tool:  (no library)", "z: fast both (library)"]);
+    assert!(!all.single);
+    // The only member that has the feature is not meant.
+    for (exclude, features, words) in [
+        (&["z"][..], "fast", "`fast`"),
+        (&[], "z/own", "`z/own`"),
+        (&["y"], "", "`y`"),
+        (&["z@9.0.0"], "", "`z@9.0.0`"),
+    ] {
+        let error = ask(exclude, features).expect_err("it must be refused");
+        assert_eq!((error.exit_code(), error.to_string().contains(words)), (2, true), "{error}");
+    }
+    let left = ask(&["tool", "z"], "").unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(left.chosen.iter().map(|member| member.name.as_str()).collect::<Vec<_>>(), ["a"]);
+    assert!(!left.single, "others are only left out");
 }

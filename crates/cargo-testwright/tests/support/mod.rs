@@ -8,8 +8,10 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 
 /// What one run of a program left.
 #[derive(Debug)]
@@ -106,6 +108,54 @@ impl Run {
 impl std::fmt::Display for Run {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "exit {:?}\n--- stdout\n{}\n--- stderr\n{}", self.code, self.stdout, self.stderr)
+    }
+}
+
+/// A run under way, in a process group of its own as a terminal would have it.
+pub struct UnderWay {
+    pub child: Child,
+    stderr: BufReader<ChildStderr>,
+    said: String,
+}
+
+impl UnderWay {
+    pub fn start(here: &Path, args: &[&str]) -> UnderWay {
+        let mut command = tool(here, args);
+        let mut child = command
+            .process_group(0)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the tool starts");
+        let stderr = BufReader::new(child.stderr.take().expect("piped"));
+        UnderWay { child, stderr, said: String::new() }
+    }
+
+    pub fn wait_for(&mut self, words: &str) {
+        self.wait_until(words, |line| line.contains(words));
+    }
+
+    pub fn wait_until(&mut self, what: &str, is_said: impl Fn(&str) -> bool) {
+        while !self.said.lines().last().is_some_and(&is_said) {
+            let read = self.stderr.read_line(&mut self.said).expect("text");
+            assert!(read > 0, "`{what}` was never said\n{}", self.said);
+        }
+    }
+
+    /// `whom`: the process, or with a minus before it the group.
+    pub fn interrupt(&self, group: bool) {
+        let whom = if group { format!("-{}", self.child.id()) } else { self.child.id().to_string() };
+        let sent = Command::new("sh").args(["-c", &format!("kill -INT {whom}")]).status();
+        assert!(sent.is_ok_and(|status| status.success()));
+    }
+
+    pub fn end(mut self) -> Run {
+        let status = self.child.wait().expect("it ends");
+        let mut stdout = String::new();
+        std::io::Read::read_to_string(&mut self.child.stdout.take().expect("piped"), &mut stdout)
+            .expect("text");
+        std::io::Read::read_to_string(&mut self.stderr, &mut self.said).expect("text");
+        Run { code: status.code(), stdout, stderr: self.said }
     }
 }
 
