@@ -208,3 +208,17 @@ fn results_that_nobody_can_name_are_used_where_they_are_made() {
     let reason = mute["reason"].as_str().unwrap_or_default();
     assert!(reason.contains("Mute") && reason.contains("rejected by the compiler"), "{reason}");
 }
+
+#[test]
+fn what_is_made_of_very_many_items_may_be_too_deep() {
+    let here = fixture("deep", "deep-list");
+    let out = here.with_file_name("out");
+    let out_text = out.to_str().expect("Unicode");
+    let args = ["generate", "--executions", "4000", "--seed", "1", "--jobs", "1", "--out", out_text];
+    let found = run(&mut tool(&here, &args)).expect(1, &[]);
+    let report = json(&out.join("report.json"));
+    let classes: Vec<&Value> =
+        report["findings"].as_array().into_iter().flatten().map(|f| &f["class"]).collect();
+    assert_eq!(classes, ["stack-overflow"], "{found}");
+    assert_eq!(report["findings"][0]["operation"], "<List as FromIterator>::from_iter", "{found}");
+}

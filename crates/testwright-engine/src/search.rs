@@ -170,6 +170,10 @@ const FLAT_EXECUTIONS: u64 = 20_000;
 /// How often a proposal is tried for an operation that was never called.
 const TRIES: u32 = 6;
 
+/// Calls with very many items begin when this part of the budget is spent, and each operation that takes so many is given them so often.
+const MANY_FROM: f64 = 0.15;
+const MANY_TURNS: usize = 3;
+
 /// So many of the proposals are sequences of the batch before with other literals: they cost little to make, and what ran to its
 /// end once is likely to do it again.
 const VARIANTS: f64 = 0.5;
@@ -185,6 +189,21 @@ enum Purpose {
     Search,
     /// To have again what an earlier run had: these executions were counted there.
     Replay,
+}
+
+/// What a search makes proposals with; a macro, because the maker and the draft are borrowed beside it.
+macro_rules! means {
+    ($search:expr) => {
+        Means {
+            rng: &mut $search.rng,
+            bank: &mut $search.bank,
+            choice: &$search.learned.choice,
+            pool: Some(&$search.pool),
+            judging: $search.executions > UNJUDGED,
+            spare: &mut $search.spare,
+            buffers: &mut $search.buffers,
+        }
+    };
 }
 
 #[derive(Debug)]
@@ -203,6 +222,8 @@ pub struct Search<'a> {
     pool: Pool,
     before: SeenBefore,
     learned: Learned,
+    /// Operations to be called once with very many items, and as which argument.
+    many: Vec<(OpId, usize)>,
     /// Operations that were never called, with the tries left.
     due: Vec<(OpId, u32)>,
     compared: HashSet<OpId>,
@@ -265,6 +286,12 @@ impl<'a> Search<'a> {
         let calls = goals.iter().filter(|op| operations.get(**op).law().is_none());
         let mut due: Vec<(OpId, u32)> = calls.map(|op| (*op, TRIES)).collect();
         due.sort_unstable_by(|a, b| b.cmp(a));
+        let mut many = Vec::new();
+        if plan.strategy == Strategy::Directed {
+            let takers = maker.takers_of_many();
+            let (turns, jobs) = (MANY_TURNS * takers.len(), plan.jobs.max(1));
+            many = takers.into_iter().cycle().take(turns).skip(job).step_by(jobs).collect();
+        }
         Ok(Search {
             bench,
             plan,
@@ -286,6 +313,7 @@ impl<'a> Search<'a> {
             pool: Pool::new(operations.types.len(), novelty).indifferent_to(&bench.wishes.without_novelty),
             before: SeenBefore::default(),
             learned: Learned { choice: Choice::of(operations), ..Learned::default() },
+            many,
             due,
             compared: HashSet::new(),
             worker,
@@ -492,18 +520,13 @@ impl<'a> Search<'a> {
     fn propose(&mut self, size: usize) -> Vec<Proposal> {
         let mut proposals = self.wanted.split_off(self.wanted.len().saturating_sub(size));
         let mut misses = 0;
+        if proposals.len() < size && !self.many.is_empty() && self.spent() >= MANY_FROM {
+            proposals.extend(self.propose_many());
+        }
         while proposals.len() < size && misses < 20 * size {
             let varies = !self.templates.is_empty() && self.rng.random_bool(VARIANTS);
             let goal = if varies { None } else { self.goal() };
-            let mut means = Means {
-                rng: &mut self.rng,
-                bank: &mut self.bank,
-                choice: &self.learned.choice,
-                pool: Some(&self.pool),
-                judging: self.executions > UNJUDGED,
-                spare: &mut self.spare,
-                buffers: &mut self.buffers,
-            };
+            let mut means = means!(self);
             let proposal = if varies {
                 let template = self.templates.choose(means.rng).expect("there are some");
                 self.maker.vary(template, &mut means)
@@ -519,6 +542,13 @@ impl<'a> Search<'a> {
             }
         }
         proposals
+    }
+
+    /// The next call with very many items.
+    fn propose_many(&mut self) -> Option<Proposal> {
+        let (op, index) = self.many.pop()?;
+        let mut means = means!(self);
+        self.maker.propose_many(&mut self.draft, &mut means, op, index)
     }
 
     /// An operation that was never called, now and then.

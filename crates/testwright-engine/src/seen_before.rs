@@ -42,7 +42,8 @@ fn size(number: u64) -> usize {
 /// Multiplies and folds sixteen words at a time in four lanes, which do not wait for each other.
 fn hash(words: &[u16]) -> u64 {
     const LANES: usize = 4;
-    let mut lanes = [0x9e37_79b9_7f4a_7c15, 0xe703_7ed1_a0b4_28db, 0x8ebc_6af0_9c88_c6e3, 0x5899_65cc_7537_4cc3];
+    let mut lanes =
+        [0x9e37_79b9_7f4a_7c15, 0xe703_7ed1_a0b4_28db, 0x8ebc_6af0_9c88_c6e3, 0x5899_65cc_7537_4cc3];
     let (chunks, rest) = words.as_chunks::<{ 4 * LANES }>();
     for chunk in chunks {
         for (lane, words) in lanes.iter_mut().zip(chunk.as_chunks::<4>().0) {

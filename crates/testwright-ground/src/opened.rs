@@ -1,8 +1,8 @@
 //! Results whose type nobody can write: `impl Trait` is kept as a boxed trait object, what has no public path is used up at once.
 
-use testwright_model::{Prim, Region};
 use testwright_model::operation::Form;
 use testwright_model::ty::{Bound, GenericArg, TraitRef, Ty, last_segment as last};
+use testwright_model::{Prim, Region};
 
 use crate::callable::Reason;
 use crate::menu;
@@ -69,11 +69,13 @@ pub fn uses(form: &Form) -> [(Ty, Form); 2] {
     let taken = |text: &str| format!("{text}.take({ITEMS}).count()");
     let (short, traits) = (&form.short, &form.traits);
     let with = |full: String, short: String| Form { full, short, traits: traits.clone(), ..form.clone() };
-    let counted =
-        with(format!("std::iter::Iterator::count(std::iter::Iterator::take({}, {ITEMS}))", form.full), match short {
+    let counted = with(
+        format!("std::iter::Iterator::count(std::iter::Iterator::take({}, {ITEMS}))", form.full),
+        match short {
             short if short.is_empty() => taken(&form.full),
             short => taken(short),
-        });
+        },
+    );
     let shown = with(
         format!("std::format!(\"{{:?}}\", {})", form.full),
         format!("format!(\"{{:?}}\", {})", if short.is_empty() { &form.full } else { short }),

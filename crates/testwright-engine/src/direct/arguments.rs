@@ -9,7 +9,7 @@ use testwright_model::{Literal, OpId, Prim, Ty};
 use super::choice;
 use super::draft::Draft;
 use super::pool::Used;
-use super::{HUGE, HUGE_ONCE_IN, LONGEST, MODEST, Maker, Means, NEVER, Notes, any};
+use super::{LONGEST, MODEST, Maker, Means, NEVER, Notes, any};
 
 impl<'a> Maker<'a> {
     #[expect(clippy::too_many_arguments, reason = "one place of one call, and what it may be made of")]
@@ -226,22 +226,8 @@ impl<'a> Maker<'a> {
             && *self.operations.ty(param.ty) == Ty::Prim(Prim::Usize)
     }
 
-    /// A count of equal items or texts: what is made of very many of them is deep if it is a list or a nested text.
-    fn is_filling(&self, op: OpId, index: usize) -> bool {
-        let operation = self.operations.get(op);
-        !self.modest
-            && self.is_count(op, index)
-            && (operation.form.full.starts_with("vec![") || operation.path.ends_with("::repeat"))
-    }
-
     /// A literal that an operation is likely to bear.
     pub(super) fn literal_for(&self, op: OpId, index: usize, ty: TypeId, means: &mut Means<'_>) -> Literal {
-        if self.is_filling(op, index) && means.rng.random_ratio(1, HUGE_ONCE_IN) {
-            let huge = Literal::Int(means.rng.random_range(HUGE));
-            if !means.choice.avoids(op, index, &huge, means.rng) {
-                return huge;
-            }
-        }
         let mut literal = self.literal(ty, means);
         for _ in 0..3 {
             if !means.choice.avoids(op, index, &literal, means.rng) {

@@ -8,6 +8,7 @@ pub mod bank;
 pub mod choice;
 mod code;
 pub mod draft;
+mod huge;
 mod laws;
 pub mod pool;
 mod tables;
@@ -111,10 +112,6 @@ const BURST: u32 = 10;
 const LONGEST: u32 = 300;
 /// Counts for std's own operations, at most.
 const MODEST: i128 = 300;
-/// Items that are enough to overflow the stack of whoever goes from one to the next by calling itself, and few enough to be made in
-/// some milliseconds; one in so many counts of items is so large.
-const HUGE: std::ops::RangeInclusive<i128> = 20_000..=60_000;
-const HUGE_ONCE_IN: u32 = 400;
 /// A repeated call is repeated so often at most.
 const REPEATS: u32 = 100;
 /// One in so many proposals is made for the sake of a law.

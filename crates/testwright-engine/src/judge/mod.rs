@@ -21,8 +21,9 @@ use arguments::{
 use contracts::{Breach, breach};
 pub use contracts::{FORBIDDEN, is_forbidden, is_said_to_be_forbidden};
 use words::{
-    asks, broken_promise, cannot_refuse, classify, explodes, is_arithmetic, is_borrow_conflict, is_failed_writing,
-    is_memory_check, is_namesake, leaks_on_purpose, promises, speaks_of, speaks_of_place, steady, wants_room,
+    asks, broken_promise, cannot_refuse, classify, explodes, is_arithmetic, is_borrow_conflict,
+    is_failed_writing, is_memory_check, is_namesake, leaks_on_purpose, promises, speaks_of, speaks_of_place,
+    steady, wants_room,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,7 +96,7 @@ impl Failure {
 }
 
 /// A literal from which on a demand for memory is our own doing.
-const ABSURD: i128 = 1 << 16;
+pub const ABSURD: i128 = 1 << 16;
 /// The same where memory may grow with the square of the number.
 const ABSURD_MEMORY: i128 = 1 << 9;
 

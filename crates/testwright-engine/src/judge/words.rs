@@ -200,10 +200,12 @@ pub(super) fn cannot_refuse(operations: &Operations, operation: &Operation) -> b
     let collects = [" as Extend>::extend", " as FromIterator>::from_iter"];
     let Some(owner) = collects.iter().find_map(|end| path.strip_suffix(end)) else { return false };
     let has = |name: &str| {
-        let method = |path: &str| path.strip_prefix(owner).and_then(|rest| rest.strip_prefix("::")) == Some(name);
+        let method =
+            |path: &str| path.strip_prefix(owner).and_then(|rest| rest.strip_prefix("::")) == Some(name);
         operations.operations.iter().any(|operation| method(&operation.path))
     };
-    ["is_full", "remaining_capacity", "max_capacity"].into_iter().any(has) || has("capacity") && !has("reserve")
+    ["is_full", "remaining_capacity", "max_capacity"].into_iter().any(has)
+        || has("capacity") && !has("reserve")
 }
 
 /// An assertion that is not about an argument is about the library's own state.
