@@ -13,7 +13,7 @@ use testwright_model::sequence::{Sequence, Step};
 
 use crate::repair::repair;
 pub use literal::halved;
-pub use replace::{Making, replace};
+pub use replace::{Making, is_string, replace};
 use weight::{SOME, rank, weight};
 
 /// Rounds of replacing and removing, at most: each makes the sequence plainer.

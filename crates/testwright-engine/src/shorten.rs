@@ -13,7 +13,8 @@ use testwright_emit::report::Effort;
 use testwright_execute::{Batch, Worker, WorkerPlan};
 use testwright_harness::{Coverage, Variant};
 use testwright_model::operation::Operations;
-use testwright_model::sequence::Sequence;
+use testwright_model::sequence::{Sequence, Step};
+use testwright_wire::record::want;
 
 use crate::campaign::{Limit, Plan, make_folder};
 use crate::findings::subject_calls;
@@ -25,6 +26,8 @@ use crate::{EngineError, encode};
 
 /// Candidates that are run for one failure, at most.
 const PATIENCE: usize = 6000;
+/// Texts are written out in sequences of so many steps at most: each is a question of its own.
+const SHORT: usize = 60;
 /// Where executions are counted, one in so many more is run for all failures together, but so many for each at least.
 const PART: u64 = 10;
 const SOME_PATIENCE: usize = 1500;
@@ -244,8 +247,8 @@ impl<'a> Shortener<'a> {
         if inquiry.is_late() {
             return Ok(true);
         }
-        let short =
-            minimise::simplify(operations, &self.plainest, start.clone(), &mut |some| inquiry.ask(some));
+        let start = inquiry.written_out(start.clone())?;
+        let short = minimise::simplify(operations, &self.plainest, start, &mut |some| inquiry.ask(some));
         let unfinished = inquiry.unfinished;
         case.effort.executions += inquiry.asked;
         case.effort.seconds += self.seconds(began);
@@ -339,6 +342,47 @@ impl<'a> Inquiry<'a> {
 
     fn once(&mut self, sequence: &Sequence) -> Result<Option<Failure>, EngineError> {
         Ok(self.failing(std::slice::from_ref(sequence))?.pop().flatten())
+    }
+
+    /// The sequence with texts that calls made written out, where it still does it: a reader sees what was given, and it can be cut down.
+    fn written_out(&mut self, mut sequence: Sequence) -> Result<Sequence, EngineError> {
+        if self.cost != Cost::Run || sequence.len() > SHORT {
+            return Ok(sequence);
+        }
+        for (step, text) in self.texts(&sequence)?.into_iter().rev() {
+            let Some(written) = Making::of_text(self.operations, &text) else { break };
+            let Some(candidate) = written.in_place_of(self.operations, &sequence, step) else { continue };
+            if let Some(failure) = self.once(&candidate)? {
+                self.shown = Some(failure);
+                sequence = candidate;
+            }
+        }
+        Ok(sequence)
+    }
+
+    /// The texts of the strings that calls of the crate make, by step.
+    fn texts(&mut self, sequence: &Sequence) -> Result<Vec<(usize, String)>, EngineError> {
+        let makes_text = |step: &Step| {
+            matches!(step, Step::Call { op, .. } if self.operations.get(*op).is_subject()
+                && minimise::is_string(self.operations.ty(self.operations.get(*op).result)))
+        };
+        let mut batch = Batch::new(want::TEXTS);
+        if !sequence.steps.iter().any(makes_text)
+            || !encode::append(self.operations, sequence, self.worker, &mut batch)
+        {
+            return Ok(Vec::new());
+        }
+        let executions = self.worker.run(&batch)?.executions;
+        let shown = executions.first().and_then(|execution| execution.details.as_ref());
+        let made = sequence.steps.iter().enumerate().filter(|(_, step)| step.makes_value());
+        let texts = made.zip(shown.map_or(&[][..], |details| &details.texts));
+        Ok(texts
+            .filter(|((_, step), _)| makes_text(step))
+            .filter_map(|((index, _), text)| {
+                let literal = syn::parse_str::<syn::LitStr>(text.as_deref()?).ok()?;
+                Some((index, literal.value()))
+            })
+            .collect())
     }
 
     /// Which candidates do it. The lightest come first, and the first that does it is taken: what costs a process or a whole time

@@ -4,8 +4,9 @@
 
 use std::collections::HashSet;
 
-use testwright_model::operation::{Operations, TypeId};
-use testwright_model::sequence::{Literal, Sequence, Step, ValueId};
+use testwright_model::Ty;
+use testwright_model::operation::{OpId, Operation, Operations, Origin, Param, Take, TypeId};
+use testwright_model::sequence::{Arg, How, Literal, Sequence, Step, ValueId};
 
 use super::literal::plainer;
 use super::weight::{SOME, rank};
@@ -151,6 +152,33 @@ impl Making {
         type_of(operations, &self.steps[self.value])
     }
 
+    /// A `String` that is written out.
+    pub fn of_text(operations: &Operations, text: &str) -> Option<Making> {
+        let writes = |operation: &&Operation| {
+            let names = ["::to_string", "::to_owned", "::from"];
+            let takes_text = |param: &Param| {
+                let ty = operations.ty(param.ty);
+                param.take == Take::Value
+                    && matches!(ty, Ty::Ref { mutable: false, to, .. } if **to == Ty::Str)
+            };
+            operation.origin == Origin::Std
+                && is_string(operations.ty(operation.result))
+                && names.iter().any(|name| operation.path.ends_with(name))
+                && matches!(operation.params.as_slice(), [param] if takes_text(param))
+        };
+        let place = operations.operations.iter().position(|operation| writes(&operation))?;
+        let op = OpId(u32::try_from(place).ok()?);
+        let literal =
+            Step::Literal { ty: operations.get(op).params[0].ty, value: Literal::Str(text.to_owned()) };
+        let args = vec![Arg { value: ValueId(0), how: How::Copy }];
+        Some(Making { steps: vec![literal, Step::Call { op, args }], value: 1 })
+    }
+
+    /// The sequence with this value in the place of another, from where that is made.
+    pub fn in_place_of(&self, operations: &Operations, sequence: &Sequence, old: usize) -> Option<Sequence> {
+        repair(operations, &self.instead_of(&sequence.steps, old, old + 1))
+    }
+
     /// Steps in which this value is the old one from a place on.
     fn instead_of(&self, steps: &[Step], old: usize, place: usize) -> Vec<Step> {
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
@@ -177,6 +205,11 @@ impl Making {
         }
         all
     }
+}
+
+/// Whether the type is std's `String`.
+pub fn is_string(ty: &Ty) -> bool {
+    matches!(ty, Ty::Adt { path, .. } if path == "std::string::String")
 }
 
 /// The sequence with one argument replaced by an earlier value of its type.
