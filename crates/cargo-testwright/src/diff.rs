@@ -282,7 +282,7 @@ fn tests_file(comparison: &Comparison) -> String {
         "{MARK}: tests that pass with one of {} {} and {} {}, and fail with the other.\n",
         from.package, from.version, to.package, to.version
     );
-    text.push_str("#![allow(deprecated, clippy::complexity, clippy::perf, clippy::style)]\n");
+    text.push_str(testwright_emit::ALLOWED);
     for (number, test) in comparison.changed.iter().chain(&comparison.representation).enumerate() {
         let _ = writeln!(
             text,

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use testwright_emit::ALLOWED;
 use testwright_emit::report::Report;
 use testwright_harness::Selection;
 
@@ -120,7 +121,7 @@ pub fn write_report(folders: &Folders, report: &Report) -> anyhow::Result<Report
 /// The findings' tests as one file, each in a module of its own.
 pub fn findings_file(report: &Report) -> String {
     let mut text = format!(
-        "{MARK}: run with `cargo test --test testwright_findings -- --ignored`.\n//! {} {}, seed {}.\n",
+        "{MARK}: run with `cargo test --test testwright_findings -- --ignored`.\n//! {} {}, seed {}.\n\n{ALLOWED}",
         report.krate.name, report.krate.version, report.seed
     );
     for finding in &report.findings {

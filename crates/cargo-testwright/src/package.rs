@@ -33,7 +33,11 @@ pub fn refuse_foreign(folder: &Path) -> Result<(), Usage> {
 pub fn write(folder: &Path, bench: &Workbench) -> anyhow::Result<()> {
     output::write(&folder.join("Cargo.toml"), &manifest(bench))?;
     let library = folder.join("src/lib.rs");
-    if library.exists() { Ok(()) } else { output::write(&library, "") }
+    if library.exists() {
+        Ok(())
+    } else {
+        output::write(&library, "//! Empty: the tests are all there is.\n")
+    }
 }
 
 fn manifest(bench: &Workbench) -> String {

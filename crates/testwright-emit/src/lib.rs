@@ -25,7 +25,7 @@ pub use literal::Placing;
 pub use page::page;
 pub use paths::Imports;
 pub use pin::{Pin, Strength, shows_insides, strength};
-pub use regression::{RegressionTest, SuiteText, regression_file, regression_single};
+pub use regression::{ALLOWED, RegressionTest, SuiteText, regression_file, regression_single};
 pub use rustfmt::tidy;
 pub use title::finding_name;
 

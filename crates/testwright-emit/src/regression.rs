@@ -35,7 +35,7 @@ pub struct SuiteText {
 }
 
 /// Calls are made because they are under test; which of them clippy would rather see replaced is not known here.
-const ALLOWED: &str = "\
+pub const ALLOWED: &str = "\
 // Every call is here because it is under test, also where a shorter way exists.
 #![allow(deprecated, clippy::complexity, clippy::perf, clippy::style)]
 ";

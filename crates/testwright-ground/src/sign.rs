@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use testwright_model::api::{Generics, ParamKind, Where};
 use testwright_model::contract::Clause;
 use testwright_model::operation::{Flow, Form, Hole, Operations, Origin, Param, Take, fill};
-use testwright_model::ty::Folder;
+use testwright_model::ty::{Const, Folder};
 use testwright_model::{Operation, Region, Ty};
 
 use crate::clauses::{self, Around};
@@ -286,6 +286,9 @@ fn outlives(generics: &Generics) -> Vec<(String, String)> {
     pairs
 }
 
+/// Items of an array that lies in a cell, at most: it is copied from one to another.
+const LONGEST: u128 = 1 << 16;
+
 /// Whether a value of the type can lie in a cell of the worker.
 fn storable(ty: &Ty, world: &World<'_>) -> Result<(), String> {
     let mut problem = None;
@@ -298,6 +301,11 @@ fn storable(ty: &Ty, world: &World<'_>) -> Result<(), String> {
             Ty::Proj { .. } => Some(format!("associated type `{}` is not known", tidy(&part.to_string()))),
             Ty::Impl(_) => Some("`impl Trait` inside another type".to_owned()),
             Ty::Unknown(text) => Some(format!("type `{text}` is not understood")),
+            Ty::Array(_, Const::Value(length))
+                if length.parse().is_ok_and(|length: u128| length > LONGEST) =>
+            {
+                Some(format!("`{}` is too large for a cell", tidy(&part.to_string())))
+            }
             Ty::Adt { path, .. } if world.is_subject_path(path) && world.type_def(path).is_none() => {
                 Some(format!("type `{path}` cannot be named from outside"))
             }

@@ -12,7 +12,9 @@ pub fn plainer(ty: &Ty, literal: &Literal) -> Vec<Literal> {
     let mut all: Vec<Literal> = match literal {
         Literal::Bool(_) => vec![Literal::Bool(false)],
         Literal::Char(_) => ['a', '0', ' '].map(Literal::Char).into(),
-        Literal::Int(value) => smaller(*value).into_iter().map(Literal::Int).collect(),
+        Literal::Int(value) => {
+            smaller(*value).into_iter().filter(|value| holds(ty, *value)).map(Literal::Int).collect()
+        }
         Literal::Float(bits) => rounder(ty, *bits).into_iter().map(Literal::Float).collect(),
         Literal::Str(text) => {
             let chars: Vec<char> = text.chars().collect();
@@ -57,6 +59,17 @@ fn smaller(value: i128) -> Vec<i128> {
     all.extend(halves.map(|part| value - part));
     all.extend(value.checked_neg());
     all
+}
+
+/// Whether the type has the number: in the worker's code its lowest bits are another one.
+fn holds(ty: &Ty, value: i128) -> bool {
+    match ty {
+        Ty::Prim(prim) if prim.bits() < 128 => {
+            let least = if prim.is_signed() { i128::MIN >> (128 - prim.bits()) } else { 0 };
+            value >= least && ty.largest().is_none_or(|most| value <= most)
+        }
+        _ => true,
+    }
 }
 
 /// Zero, one, and without a fraction.
@@ -150,6 +163,18 @@ mod tests {
         let negative = |literal: &Literal| matches!(literal, Literal::Int(value) if *value <= -300);
         assert_eq!(settle(&ty, Literal::Int(-5000), negative).0, Literal::Int(-300));
         assert_eq!(settle(&ty, Literal::Int(-7), |l| l.clone() != Literal::Int(0)).0, Literal::Int(1));
+    }
+
+    #[test]
+    fn the_least_number_of_a_type_stays_as_it_is() {
+        for (prim, least) in [(Prim::I8, i128::from(i8::MIN)), (Prim::I64, i128::from(i64::MIN))] {
+            let ty = Ty::Prim(prim);
+            assert!(plainer(&ty, &Literal::Int(least)).iter().all(|other| *other != Literal::Int(-least)));
+            let (settled, _) = settle(&ty, Literal::Int(least), |value| *value == Literal::Int(least));
+            assert_eq!(settled, Literal::Int(least));
+        }
+        let fails_below = |value: &Literal| matches!(value, Literal::Int(value) if *value < -5);
+        assert_eq!(settle(&Ty::Prim(Prim::I8), Literal::Int(-128), fails_below).0, Literal::Int(-6));
     }
 
     #[test]
