@@ -170,8 +170,9 @@ impl<'a> Shortener<'a> {
         seen: &Seen,
         job: usize,
     ) -> Result<&'w mut Worker, EngineError> {
-        let (variant, hangs) = (quick_of(seen.variant), Cost::of(&seen.failure) == Cost::Hang);
-        Ok(match workers.entry((variant, hangs)) {
+        // What ended a process may have worked long before, and does so longer in a build that is quick to make.
+        let (variant, slow) = (quick_of(seen.variant), Cost::of(&seen.failure) != Cost::Run);
+        Ok(match workers.entry((variant, slow)) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
                 let built = self.bench.harness.build(&variant)?;
@@ -179,7 +180,7 @@ impl<'a> Shortener<'a> {
                 order.coverage = false;
                 order.limits.memory = crate::search::MEMORY;
                 if self.plan.is_timed() {
-                    order.limits.call = if hangs { HANG } else { LONG };
+                    order.limits.call = if slow { HANG } else { LONG };
                     order.limits.sequence = order.limits.call * 2;
                     order.limits.blocked = BLOCKED;
                 }

@@ -169,6 +169,12 @@ impl<'s, 'w, 'a> Chooser<'s, 'w, 'a> {
         let needs_static = bounds.iter().any(|bound| matches!(bound, Bound::Outlives(Region::Static)));
         let unsized_allowed = bounds.iter().any(|bound| matches!(bound, Bound::MaybeSized));
         for candidate in candidates {
+            // `A: AsRef<[<A as Array>::Item]>` suggests a type with `A` in it, which no type is.
+            let mut endless = false;
+            candidate.walk(&mut |part| endless |= matches!(part, Ty::Param(name) if *name == next.name));
+            if endless {
+                continue;
+            }
             if self.solver.world.is_unsized(&candidate) && !unsized_allowed {
                 continue;
             }

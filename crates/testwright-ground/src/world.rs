@@ -155,14 +155,19 @@ pub fn head(ty: &Ty) -> Option<Head> {
     })
 }
 
-struct Apply<'b>(&'b Bindings);
+/// The bindings, and the parameters that are being replaced: one that is bound to something with itself in it stays.
+struct Apply<'b>(&'b Bindings, Vec<&'b str>);
 
 impl Folder for Apply<'_> {
     fn ty(&mut self, ty: &Ty) -> Ty {
         match ty {
-            Ty::Param(name) => match self.0.get(name) {
-                Some(GenericArg::Ty(Ty::Param(same))) if same == name => ty.clone(),
-                Some(GenericArg::Ty(bound)) => self.ty(bound),
+            Ty::Param(name) => match self.0.get_key_value(name) {
+                Some((name, GenericArg::Ty(bound))) if !self.1.contains(&name.as_str()) => {
+                    self.1.push(name);
+                    let bound = self.ty(bound);
+                    self.1.pop();
+                    bound
+                }
                 _ => ty.clone(),
             },
             _ => self.descend(ty),
@@ -197,13 +202,13 @@ impl Folder for Apply<'_> {
 
 /// The type with parameters replaced by what they are bound to.
 pub fn apply(ty: &Ty, bindings: &Bindings) -> Ty {
-    Apply(bindings).ty(ty)
+    Apply(bindings, Vec::new()).ty(ty)
 }
 
 pub fn apply_trait(trait_: &TraitRef, bindings: &Bindings) -> TraitRef {
-    Apply(bindings).trait_ref(trait_)
+    Apply(bindings, Vec::new()).trait_ref(trait_)
 }
 
 pub fn apply_bound(bound: &testwright_model::Bound, bindings: &Bindings) -> testwright_model::Bound {
-    Apply(bindings).bound(bound)
+    Apply(bindings, Vec::new()).bound(bound)
 }
