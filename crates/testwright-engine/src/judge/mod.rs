@@ -110,11 +110,11 @@ pub const STD_MISUSED: &str = "a std operation was called wrongly";
 pub const DOCUMENTED: &str = "documented panic";
 
 /// Where the code of our own calls lies.
-const WRAPPERS: &str = "wrappers/src/";
+const OURS: [&str; 2] = ["wrappers/src/", "worker/src/"];
 
 /// Whether a panic's place is in the code of our own calls.
 pub fn is_ours(file: &str) -> bool {
-    file.starts_with(WRAPPERS)
+    OURS.iter().any(|folder| file.starts_with(folder))
 }
 
 /// Whether a panic's place is neither in the library nor in a dependency of it.

@@ -26,6 +26,8 @@ const SHOWN: usize = 400;
 const SHOW_TIME: Duration = Duration::from_secs(8);
 /// Calls in a test that is there for what it shows, at most.
 const CALLS: usize = 8;
+/// Calls in a test that is there for what it reaches, at most: nobody reads a longer one.
+const LONGEST: usize = 30;
 /// Tests beside others that decide otherwise, in all and of one test.
 const BOUNDARIES: usize = 60;
 const SIDES: usize = 2;
@@ -145,7 +147,7 @@ impl Material<'_> {
                 called.insert(plain_path(path));
             }
             known.extend(lab.reached(std::slice::from_ref(&short))?.into_iter().flatten().flatten());
-            if !chosen.contains(&short) {
+            if calls(&short).count() <= LONGEST && !chosen.contains(&short) {
                 chosen.push(short);
             }
         }
