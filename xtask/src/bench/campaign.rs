@@ -22,6 +22,8 @@ const NOT_WORKERS: [&str; 4] = ["cargo", "rustc", "rustdoc", "cargo-testwrigh"];
 pub struct Tool {
     program: PathBuf,
     out: PathBuf,
+    /// Whether the tool and all that it starts share one processor.
+    confined: bool,
 }
 
 #[derive(Debug)]
@@ -64,12 +66,17 @@ impl Tool {
         if !program.exists() {
             bail!("{} is not there: start this with `cargo xtask bench`", program.display());
         }
-        Ok(Tool { program, out: std::env::current_dir()?.join("target/xtask/bench") })
+        Ok(Tool { program, out: std::env::current_dir()?.join("target/xtask/bench"), confined: false })
     }
 
     /// The same tool with another folder to work in, so that a long campaign can go on beside others.
     pub fn elsewhere(&self, folder: &str) -> Self {
-        Tool { program: self.program.clone(), out: self.out.join(folder) }
+        Tool { program: self.program.clone(), out: self.out.join(folder), confined: false }
+    }
+
+    /// The same tool on a single processor.
+    pub fn confined(&self) -> Self {
+        Tool { program: self.program.clone(), out: self.out.clone(), confined: true }
     }
 
     /// One campaign on a published crate, without tests in the end.
@@ -92,7 +99,11 @@ impl Tool {
         if report.exists() {
             std::fs::remove_file(&report)?;
         }
-        let mut child = Command::new(&self.program)
+        let mut command = Command::new(if self.confined { Path::new("taskset") } else { &self.program });
+        if self.confined {
+            command.args(["--cpu-list", "0"]).arg(&self.program);
+        }
+        let mut child = command
             .args(["generate", "--crate", &name, "--seed", "0", "--max-tests", "0"])
             .args(flags)
             .arg("--out")

@@ -13,6 +13,8 @@ const SANITIZERS: [&str; 2] = ["never", "auto"];
 struct Row {
     name: String,
     sanitizer: &'static str,
+    /// One job on one processor.
+    confined: Watched,
     one: Watched,
     two: Watched,
     load: String,
@@ -34,11 +36,12 @@ pub fn print(tool: &Tool, crates: &[Listed], seconds: u64) -> anyhow::Result<()>
         tool.generate(listed, &["--jobs", "1", "--budget", "8s"])?;
         for sanitizer in SANITIZERS {
             let load = process::load();
-            let run = |jobs| {
+            let run = |tool: &Tool, jobs| {
                 let flags = ["--jobs", jobs, "--budget", &budget, "--sanitizer", sanitizer];
                 tool.watch(listed, &flags, limit, &mut |_| {})
             };
-            rows.push(Row { name: listed.name.clone(), sanitizer, one: run("1")?, two: run("2")?, load });
+            let (confined, one, two) = (run(&tool.confined(), "1")?, run(tool, "1")?, run(tool, "2")?);
+            rows.push(Row { name: listed.name.clone(), sanitizer, confined, one, two, load });
         }
         let target = targets.as_ref().map(|targets| targets.run(&listed.name, seconds)).transpose()?;
         fuzzed.push((listed.name.clone(), target.flatten()));
@@ -51,18 +54,23 @@ pub fn print(tool: &Tool, crates: &[Listed], seconds: u64) -> anyhow::Result<()>
 
 fn whole_tool(rows: &[Row], fuzzed: &[(String, Option<Fuzzed>)]) {
     println!("Calls a second, in thousands (load: processes that wanted a processor before the row began)\n");
-    println!("| crate | sanitizer | 1 job | 2 jobs | 2 ÷ 1 | libFuzzer | 1 job ÷ libFuzzer | load |");
-    println!("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |");
+    println!(
+        "| crate | sanitizer | 1 job on 1 processor | 1 job | 2 jobs | 2 jobs ÷ 1 | 2 jobs ÷ 1 on 1 | libFuzzer | 1 job ÷ libFuzzer | load |"
+    );
+    println!("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
     for row in rows {
-        let (one, two) = (row.one.report.executions.calls_per_s, row.two.report.executions.calls_per_s);
+        let [confined, one, two] =
+            [&row.confined, &row.one, &row.two].map(|watched| watched.report.executions.calls_per_s);
         let target = of(fuzzed, &row.name).map(|target| target.calls as f64 / target.seconds);
         println!(
-            "| {} | {} | {:.0} | {:.0} | {:.2} | {} | {} | {} |",
+            "| {} | {} | {:.0} | {:.0} | {:.0} | {:.2} | {:.2} | {} | {} | {} |",
             row.name,
             row.sanitizer,
+            confined / 1e3,
             one / 1e3,
             two / 1e3,
             two / one,
+            two / confined,
             target.map_or("–".to_owned(), |pace| format!("{:.0}", pace / 1e3)),
             target.map_or("–".to_owned(), |pace| format!("{:.2}", one / pace)),
             row.load
