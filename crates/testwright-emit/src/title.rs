@@ -44,7 +44,9 @@ pub fn finding_name(operation_path: &str, class: &str, message: &str) -> String 
     if class.starts_with("law:") {
         return owner.map_or_else(|| format!("keeps_{name}"), |owner| format!("{owner}_keeps_{name}"));
     }
-    let is_empty = message.split(|c: char| !c.is_alphanumeric()).any(|word| word == "empty");
+    // An assertion may as well demand that something is empty.
+    let is_empty = !message.starts_with("assertion")
+        && message.split(|c: char| !c.is_alphanumeric()).any(|word| word == "empty");
     match owner {
         Some(owner) if is_empty && does == "panics" => format!("{name}_on_empty_{owner}_{does}"),
         Some(owner) if owner != *name => format!("{owner}_{name}_{does}"),
