@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use testwright_emit::report::Report;
 use testwright_engine::campaign::{Limit, Plan, Progress, Sanitizer, Strategy};
+use testwright_engine::uncalled::uncalled;
 use testwright_engine::{Campaign, Demands, EngineError, Outcome, Workbench, prepare_with};
 use testwright_harness::{Member, Places, Selection, Subject};
 
@@ -98,6 +99,9 @@ fn generate(flags: &GenerateFlags, among: Option<&Member>, progress: &Arc<Progre
         if let Some(tests) = tests {
             output::print(&format!("tests: {} (ignored until you decide)\n", tests.display()));
         }
+    }
+    if let Some(error) = uncalled(&report) {
+        return Err(error.into());
     }
     Ok(Done { exit: report.exit, said: tally(&report) })
 }

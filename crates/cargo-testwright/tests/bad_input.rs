@@ -101,6 +101,15 @@ fn a_library_without_public_functions() {
 }
 
 #[test]
+fn a_library_that_nothing_was_called_of() {
+    let here = fixture("doc-only", "doc-only");
+    let words = ["no call into doc-only was made", "2 of 2 items", "rejected by the compiler", "help: "];
+    check(&here, &["generate", "--executions", "100", "--jobs", "1", "--out", "out"], 4, &words);
+    let report = json(&here.join("out/report.json"));
+    assert_eq!((&report["exit"], &report["executions"]["calls"]), (&4.into(), &0.into()), "{report:#}");
+}
+
+#[test]
 fn a_workspace_needs_a_choice() {
     let here = fixture("workspace", "wrapped-workspace");
     check(&here, &["generate"], 2, &["several packages", "--package", "alpha, beta"]);

@@ -68,6 +68,11 @@ pub fn read(json: &str, options: &Options) -> Result<Api, DiscoverError> {
     Ok(api)
 }
 
+/// Whether documentation announces a panic, as that of a function is read.
+pub fn announces_panics(text: &str) -> bool {
+    docs::docs(Some(text)).panics.is_some()
+}
+
 impl Reader<'_> {
     /// Takes everything that has a public path.
     fn named_items(&self, api: &mut Api) {

@@ -335,7 +335,11 @@ impl Campaign<'_> {
         let denied =
             |finding: &report::Finding| finding.is_bug() || self.plan.deny_undocumented && !finding.is_hint();
         let interrupted = progress.stop.load(Ordering::Relaxed);
-        let exit = if interrupted { 130 } else { u8::from(findings.iter().any(denied)) };
+        let exit = match () {
+            () if interrupted => 130,
+            () if totals.calls == 0 && findings.is_empty() => crate::uncalled::EXIT,
+            () => u8::from(findings.iter().any(denied)),
+        };
         let mut report = Report {
             schema: 1,
             krate: report::CrateName { name: subject.package.clone(), version: subject.version.clone() },

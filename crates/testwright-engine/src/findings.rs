@@ -15,6 +15,7 @@ use crate::campaign::{Limit, Plan, Progress, Sanitizer};
 use crate::confirm::{Candidate, Confirmation, Confirmed, Confirmer, TIMEOUT, first_line};
 use crate::judge::{FORBIDDEN, Failure, LEAK, Tier};
 use crate::search::{Learned, Seen, calls};
+use crate::second_look::SecondLook;
 use crate::shorten::{Case, Shortener};
 use crate::workbench::{Tell, Workbench};
 
@@ -49,8 +50,12 @@ pub fn settle(
 ) -> Result<Found, EngineError> {
     let mut found = Found::default();
     let mut failures: Vec<Seen> = std::mem::take(&mut learned.failures).into_values().collect();
+    let mut look = SecondLook::new(&bench.subject.root);
+    for seen in &mut failures {
+        seen.tier = look.tier(&seen.failure);
+    }
     failures.sort_by(|a, b| {
-        let rank = |seen: &Seen| (seen.failure.tier, seen.failure.severity(), seen.at_execution);
+        let rank = |seen: &Seen| (seen.tier, seen.failure.severity(), seen.at_execution);
         (rank(a), a.failure.key()).cmp(&(rank(b), b.failure.key()))
     });
     if failures.is_empty() {
@@ -75,7 +80,7 @@ pub fn settle(
     // Nothing is cut down that would find no room.
     for _ in 0..ROUNDS {
         let room = plan.max_findings.saturating_sub(round.proven.len());
-        let some = take_turns(&mut failures, room, |seen| Kind::of(&seen.failure));
+        let some = take_turns(&mut failures, room, Kind::of);
         if some.is_empty() {
             break;
         }
@@ -229,7 +234,7 @@ impl Round<'_> {
         if let Some(reason) = self.plan.accepted.get(&finding.id) {
             return Err(format!("accepted ({}): {reason}", finding.id));
         }
-        let rank = (seen.failure.tier, seen.failure.severity(), seen.at_execution);
+        let rank = (seen.tier, seen.failure.severity(), seen.at_execution);
         self.proven.push(Proven { rank, finding, test: proof.source.clone(), sequence: short.clone() });
         Ok(())
     }
@@ -252,9 +257,10 @@ struct Kind {
 }
 
 impl Kind {
-    fn of(failure: &Failure) -> Self {
+    fn of(seen: &Seen) -> Self {
+        let failure = &seen.failure;
         let message = failure.message.chars().filter(|c| !c.is_ascii_digit()).collect();
-        Kind { tier: failure.tier, class: failure.class.to_owned(), message }
+        Kind { tier: seen.tier, class: failure.class.to_owned(), message }
     }
 }
 
@@ -296,8 +302,8 @@ fn finding(
     let function = location.as_ref().map_or("", |location| location.file.as_str());
     report::Finding {
         id: finding_id(failure.class, &failure.operation, function, &failure.message),
-        tier: failure.tier.name().to_owned(),
-        confidence: failure.tier.confidence().to_owned(),
+        tier: seen.tier.name().to_owned(),
+        confidence: seen.tier.confidence().to_owned(),
         class: failure.class.to_owned(),
         operation: failure.operation.clone(),
         message: failure.message.clone(),

@@ -38,7 +38,7 @@ use crate::direct::choice::Choice;
 use crate::direct::draft::{Draft, Proposal};
 use crate::direct::pool::{Novelty, Pool};
 use crate::direct::{self, Maker, Means};
-use crate::judge::Failure;
+use crate::judge::{Failure, Tier};
 use crate::lengths::Lengths;
 use crate::minimise::Making;
 use crate::saving::Saver;
@@ -51,6 +51,8 @@ use batch::{Received, Sent, Suspects};
 #[derive(Clone, Debug)]
 pub struct Seen {
     pub failure: Failure,
+    /// How bad it is after a look at the source; that of the failure is what the judge says every time.
+    pub tier: Tier,
     pub sequence: Sequence,
     /// The build that showed it.
     pub variant: Variant,

@@ -6,6 +6,7 @@
 
 mod arguments;
 mod contracts;
+pub mod place;
 mod words;
 
 use testwright_execute::{Ending, Execution, Phase};
@@ -22,8 +23,8 @@ use contracts::{Breach, breach};
 pub use contracts::{FORBIDDEN, is_forbidden, is_said_to_be_forbidden};
 use words::{
     asks, broken_promise, cannot_refuse, classify, explodes, is_arithmetic, is_borrow_conflict,
-    is_failed_writing, is_memory_check, is_namesake, leaks_on_purpose, promises, speaks_of, speaks_of_place,
-    steady, wants_room,
+    is_failed_writing, is_full, is_memory_check, is_namesake, is_unchecked, leaks_on_purpose, promises,
+    speaks_of, speaks_of_place, steady, wants_room,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -194,13 +195,14 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
         _ if promises(operation) || class == "index" && asks(operations, operation) => Tier::Bug,
         _ if class == "overflow" && beyond => Tier::UndocumentedPanic,
         // Whoever calls it has promised to have checked.
-        Tier::Bug if operation.path.ends_with("_unchecked") => Tier::UndocumentedPanic,
+        _ if is_unchecked(&operation.path) => Tier::UndocumentedPanic,
         _ if is_made_up(operations, operation, sequence, step, &message) => Tier::UndocumentedPanic,
         _ if speaks_of_place(class, &message) && has_foreign_index(operations, sequence, step) => {
             Tier::UndocumentedPanic
         }
         // Also where a dependency does the reckoning.
         _ if is_arithmetic(&operation.path, &message) => Tier::UndocumentedPanic,
+        _ if is_full(operations, operation, &message) => Tier::UndocumentedPanic,
         _ if broken_promise(operations, operation, &file, &message) => Tier::Bug,
         Tier::Bug if class == "index" && is_namesake(operations, operation) => Tier::UndocumentedPanic,
         Tier::Bug if class == "unwrap" && cannot_refuse(operations, operation) => Tier::UndocumentedPanic,

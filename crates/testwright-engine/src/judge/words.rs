@@ -94,7 +94,12 @@ pub(super) fn speaks_of(said: &str, class: &str) -> bool {
 
 /// Whether the name says that failure is a result.
 pub(super) fn promises(operation: &Operation) -> bool {
-    let name = operation.path.rsplit("::").next().unwrap_or("");
+    promised_by(&operation.path)
+}
+
+/// The same, of an operation's path.
+pub(super) fn promised_by(path: &str) -> bool {
+    let name = path.rsplit("::").next().unwrap_or("");
     ["checked_", "try_", "saturating_", "wrapping_", "overflowing_"]
         .iter()
         .any(|prefix| name.starts_with(prefix))
@@ -141,7 +146,7 @@ pub(super) const PLACES: [&str; 14] =
 
 /// Whether a panic is about a place in something.
 pub(super) fn speaks_of_place(class: &str, message: &str) -> bool {
-    let assertion = message.strip_prefix("assertion failed: ").unwrap_or("");
+    let assertion = message.strip_prefix(ASSERTED).unwrap_or("");
     class == "index"
         || message.contains(" index ")
         || assertion.contains("idx")
@@ -208,9 +213,24 @@ pub(super) fn cannot_refuse(operations: &Operations, operation: &Operation) -> b
         || has("capacity") && !has("reserve")
 }
 
+/// Whether such an operation says that there is no room for more.
+pub(super) fn is_full(operations: &Operations, operation: &Operation, message: &str) -> bool {
+    let asserted = message.strip_prefix(ASSERTED).unwrap_or_default();
+    asserted.contains("capacity") && cannot_refuse(operations, operation)
+}
+
+/// Whether the name says that somebody else has checked what is given.
+pub(super) fn is_unchecked(path: &str) -> bool {
+    let name = path.rsplit("::").next().unwrap_or("");
+    name.split('_').any(|word| word == "unchecked")
+}
+
+/// How the words of an assertion begin that has no message of its own.
+pub(super) const ASSERTED: &str = "assertion failed: ";
+
 /// An assertion that is not about an argument is about the library's own state.
 pub(super) fn is_own_assertion(operation: &Operation, message: &str, self_is_given: bool) -> bool {
-    let Some(expression) = message.strip_prefix("assertion failed: ") else { return false };
+    let Some(expression) = message.strip_prefix(ASSERTED) else { return false };
     let mut words = expression.split(|c: char| !(c.is_alphanumeric() || c == '_'));
     !words.any(|word| {
         operation.params.iter().any(|param| param.name == word && (word != "self" || self_is_given))
@@ -252,7 +272,9 @@ pub(super) fn classify(message: &str) -> (&'static str, Tier) {
     if message.starts_with("called `Option::unwrap()`") || message.starts_with("called `Result::unwrap()`") {
         return ("unwrap", Tier::Bug);
     }
-    let internal = message.starts_with("internal error: entered unreachable code")
+    // Old crates have macros of their own for it, which say no more than the second part.
+    let unreachable = message.strip_prefix("internal error: ").unwrap_or(message);
+    let internal = unreachable.starts_with("entered unreachable code")
         || is_borrow_conflict(message)
         || message.starts_with("not implemented")
         || message.starts_with("not yet implemented");
@@ -361,6 +383,8 @@ pub(super) mod tests {
             ("end byte index 2 is not a char boundary; it is inside 'é'", "index", Tier::Bug),
             ("called `Option::unwrap()` on a `None` value", "unwrap", Tier::Bug),
             ("internal error: entered unreachable code: x", "panic", Tier::Bug),
+            ("entered unreachable code: x", "panic", Tier::Bug),
+            ("never entered unreachable code", "panic", Tier::UndocumentedPanic),
             ("RefCell already borrowed", "panic", Tier::Bug),
             ("invalid key", "panic", Tier::UndocumentedPanic),
         ] {
@@ -379,6 +403,25 @@ pub(super) mod tests {
         assert!(!cannot_refuse(&operations, &operation("Queue::push", &["self", "item"])));
         operations.operations.push(operation("Queue::reserve", &["self", "more"]));
         assert!(!cannot_refuse(&operations, &extend));
+    }
+
+    #[test]
+    fn an_assertion_about_room_is_a_refusal_where_there_is_no_other() {
+        let mut operations = of(Ty::adt("stack::Vec", Vec::new()));
+        operations.operations.push(operation("Stack::capacity", &["self"]));
+        let full = "assertion failed: self.len() + upper_bound <= self.capacity()";
+        let extend = operation("<Stack as Extend>::extend", &["self", "iter"]);
+        assert!(is_full(&operations, &extend, full));
+        assert!(!is_full(&operations, &extend, "assertion failed: self.len() > 0"));
+        assert!(!is_full(&operations, &operation("Stack::grow", &["self"]), full));
+    }
+
+    #[test]
+    fn unchecked_is_a_word_of_the_name() {
+        assert!(is_unchecked("Bitmap::deserialize_unchecked_from"));
+        assert!(is_unchecked("Bitmap::get_unchecked"));
+        assert!(!is_unchecked("Bitmap::uncheckedness"));
+        assert!(!is_unchecked("unchecked::Bitmap::get"));
     }
 
     #[test]

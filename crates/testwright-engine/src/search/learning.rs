@@ -217,6 +217,7 @@ impl Search<'_> {
                     variant: self.stages[self.stage].variant,
                     at_s: self.past.totals.seconds + self.start.elapsed().as_secs_f64(),
                     at_execution: number,
+                    tier: failure.tier,
                     failure,
                 };
                 match self.learned.failures.get_mut(&seen.failure.key()) {
