@@ -53,7 +53,7 @@ fn document(subject: &str, edition: &str, lib: &str) -> String {
 static ITEMS: LazyLock<String> = LazyLock::new(|| document("items", "2021", "items"));
 
 fn api(json: &str) -> Api {
-    read(json, &Options { version: "0.1.0".to_owned(), include_hidden: false }).expect("readable")
+    read(json, &Options { version: "0.1.0".to_owned(), ..Options::default() }).expect("readable")
 }
 
 /// Every line of `expected` is in the listing; a line that begins with `no ` is not a part of any.
@@ -214,7 +214,7 @@ fn what_is_left_out_has_a_reason() {
         skipped function Walker::unseen: hidden from documentation
         ",
     );
-    let all = read(&ITEMS, &Options { version: String::new(), include_hidden: true }).expect("readable");
+    let all = read(&ITEMS, &Options { include_hidden: true, ..Options::default() }).expect("readable");
     check(
         &all,
         "
