@@ -1,6 +1,7 @@
 //! Crates in `tests/subjects` are documented by the compiler at hand and read; each case is a line of the listing that must be
 //! there, or must not. To see a whole listing, run the example `dump` on a file that `cargo rustdoc` wrote.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use std::sync::LazyLock;
@@ -221,6 +222,18 @@ fn what_is_left_out_has_a_reason() {
         hidden fn items::unseen() -> ()
         hidden fn items::unseen_module::function() -> ()
         hidden fn Walker::unseen(self: &items::Walker) -> ()
+        ",
+    );
+}
+
+#[test]
+fn another_crates_item_has_the_path_that_was_found_for_it() {
+    let public = BTreeMap::from([("neighbour::inside::Far".to_owned(), "neighbour::Far".to_owned())]);
+    check(
+        &read(&ITEMS, &Options { public, ..Options::default() }).expect("readable"),
+        "
+        fn items::foreign(a: neighbour::Neighbour, b: &neighbour::Far) -> ()
+        foreign neighbour: neighbour::Far, neighbour::Neighbour
         ",
     );
 }
