@@ -40,13 +40,13 @@ pub fn settle(
     }
     let questions: Vec<_> = inquiry::questions(&api)
         .into_iter()
-        .filter(|question| crates.iter().any(|name| is_in(&question.trait_path, name)))
+        .filter(|question| crates.iter().any(|name| is_in(&question.trait_, name)))
         .collect();
     let texts: Vec<String> = questions.iter().map(|question| question.text.clone()).collect();
     match ask(&texts) {
         Ok(answers) => {
             for (question, yes) in questions.into_iter().zip(answers) {
-                api.asked.entry(question.trait_path).or_default().push((question.ty, yes));
+                api.asked.entry(question.trait_).or_default().push((question.ty, yes));
             }
             // No type at all: more likely its path is not one that can be written.
             api.asked.retain(|_, types| types.iter().any(|(_, yes)| *yes));

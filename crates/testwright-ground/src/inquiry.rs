@@ -1,10 +1,10 @@
 //! What only the compiler knows of other crates' traits: which of the types at hand implement those that the API's parameters
 //! are bounded by. The `Api` in, questions out; the answers go into [`Api::asked`].
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use testwright_model::api::{Function, Generics, ParamKind, Where};
-use testwright_model::{Api, Bound, GenericArg, Region, TraitRef, Ty};
+use testwright_model::{Api, Bound, Const, GenericArg, Region, TraitRef, Ty};
 
 use crate::menu;
 
@@ -14,7 +14,8 @@ const TRAITS: usize = 24;
 /// Whether a type implements a trait, to be put to the compiler.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    pub trait_path: String,
+    /// As bounds write it, see [`Api::asked`].
+    pub trait_: String,
     pub ty: Ty,
     /// Items that compile if the answer is yes.
     pub text: String,
@@ -23,26 +24,34 @@ pub struct Question {
 /// Every trait of another crate that a type parameter or `impl Trait` argument is bounded by, with every type of the menu and every
 /// plain type of other crates that the API mentions.
 pub fn questions(api: &Api) -> Vec<Question> {
-    let mut seen = Seen { api, traits: BTreeMap::new(), types: BTreeSet::new() };
+    let mut seen = Seen { api, traits: BTreeSet::new(), types: BTreeSet::new() };
     seen.api();
     let mut types = menu::plain(0);
     types.extend(seen.types.into_iter().map(|path| Ty::adt(&path, Vec::new())));
+    types.extend(numbers(api));
     let mut all = Vec::new();
-    for (path, regions) in seen.traits.iter().take(TRAITS) {
-        let args =
-            if *regions == 0 { String::new() } else { format!("<{}>", vec!["'static"; *regions].join(", ")) };
+    for trait_ in seen.traits.iter().take(TRAITS) {
         for ty in &types {
-            let text = format!("fn has<T: ?Sized + {path}{args}>() {{}} fn ask() {{ has::<{ty}>() }}");
-            all.push(Question { trait_path: path.clone(), ty: ty.clone(), text });
+            let text = format!("fn has<T: ?Sized + {trait_}>() {{}} fn ask() {{ has::<{ty}>() }}");
+            all.push(Question { trait_: trait_.clone(), ty: ty.clone(), text });
         }
     }
     all
 }
 
+/// Numbers as types, the lengths of generic arrays: no signature mentions those that its users choose.
+fn numbers(api: &Api) -> Vec<Ty> {
+    let from = [("typenum", "typenum"), ("generic_array", "generic_array::typenum")];
+    let found = from.iter().find(|(name, _)| api.foreign.contains_key(*name));
+    let of =
+        |(_, path): &(&str, &str)| ["U4", "U8"].map(|name| Ty::adt(&format!("{path}::{name}"), Vec::new()));
+    found.map(of).into_iter().flatten().collect()
+}
+
 struct Seen<'a> {
     api: &'a Api,
-    /// With the number of their lifetime arguments.
-    traits: BTreeMap<String, usize>,
+    /// As bounds write them.
+    traits: BTreeSet<String>,
     /// Types of other crates that have no arguments.
     types: BTreeSet<String>,
 }
@@ -92,8 +101,8 @@ impl Seen<'_> {
     fn bounds(&mut self, bounds: &[Bound]) {
         for bound in bounds {
             let Bound::Trait { trait_, .. } = bound else { continue };
-            if self.is_foreign(&trait_.path) && has_no_types(trait_) {
-                self.traits.insert(trait_.path.clone(), trait_.args.len());
+            if self.is_foreign(&trait_.path) {
+                self.traits.extend(written(trait_));
             }
         }
     }
@@ -116,22 +125,43 @@ impl Seen<'_> {
     }
 }
 
-/// Whether the trait's arguments, if it has any, are lifetimes: with types, what implements it depends on them.
-pub fn has_no_types(trait_: &TraitRef) -> bool {
-    trait_.args.iter().all(|arg| matches!(arg, GenericArg::Region(_)))
+/// The trait with its arguments; none if a parameter is among them, since what implements it depends on that.
+fn written(trait_: &TraitRef) -> Option<String> {
+    let is_ground = |arg: &GenericArg| match arg {
+        GenericArg::Region(_) => true,
+        GenericArg::Ty(ty) => ty.is_ground(),
+        GenericArg::Const(constant) => matches!(constant, Const::Value(_)),
+    };
+    let for_ever = |arg: &GenericArg| match arg {
+        GenericArg::Region(_) => GenericArg::Region(Region::Static),
+        GenericArg::Ty(ty) => GenericArg::Ty(ty.map_regions(&mut |_| Region::Static)),
+        GenericArg::Const(constant) => GenericArg::Const(constant.clone()),
+    };
+    let args: Vec<GenericArg> = trait_.args.iter().map(for_ever).collect();
+    args.iter().all(is_ground).then(|| TraitRef { args, ..TraitRef::new(&trait_.path) }.to_string())
+}
+
+/// The types that were asked about, if the trait was.
+fn asked<'a>(api: &'a Api, trait_: &TraitRef) -> Option<&'a [(Ty, bool)]> {
+    // Most crates ask nothing, and this is looked up at every step of a proof.
+    if api.asked.is_empty() {
+        return None;
+    }
+    api.asked.get(&written(trait_)?).map(Vec::as_slice)
 }
 
 /// What the compiler said, if it was asked.
 pub fn answer(api: &Api, trait_: &TraitRef, ty: &Ty) -> Option<bool> {
-    let asked = api.asked.get(&trait_.path).filter(|_| has_no_types(trait_))?;
-    let ty = ty.map_regions(&mut as_asked);
-    asked.iter().find(|(of, _)| of.map_regions(&mut as_asked) == ty).map(|(_, yes)| *yes)
+    let asked = asked(api, trait_)?;
+    // One that stays borrowed for ever may implement what one that does not cannot; nobody asks for more than the latter.
+    let ty = ty.erased();
+    asked.iter().find(|(of, _)| of.erased() == ty).map(|(_, yes)| *yes)
 }
 
 /// The types that are known to implement the trait, best first: in the menu's order if its first one does, else each flavor begins
 /// with another.
 pub fn implementors(api: &Api, trait_: &TraitRef, flavor: usize) -> Vec<Ty> {
-    let Some(asked) = api.asked.get(&trait_.path).filter(|_| has_no_types(trait_)) else { return Vec::new() };
+    let Some(asked) = asked(api, trait_) else { return Vec::new() };
     let mut all: Vec<Ty> = asked.iter().filter(|(_, yes)| *yes).map(|(ty, _)| ty.clone()).collect();
     let menu = menu::plain(flavor);
     let place = |ty: &Ty| menu.iter().position(|other| other == ty).unwrap_or(menu.len());
@@ -144,14 +174,11 @@ pub fn implementors(api: &Api, trait_: &TraitRef, flavor: usize) -> Vec<Ty> {
     all
 }
 
-/// One that stays borrowed for ever may implement what one that does not cannot; nobody asks for more than the latter.
-fn as_asked(_: &Region) -> Region {
-    Region::Erased
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
+
     use testwright_model::Prim;
     use testwright_model::api::{Foreign, GenericParam};
 
@@ -191,7 +218,7 @@ mod tests {
         let mut api = api();
         for question in questions(&api) {
             let yes = matches!(question.ty, Ty::Prim(prim) if prim.is_float());
-            api.asked.entry(question.trait_path).or_default().push((question.ty, yes));
+            api.asked.entry(question.trait_).or_default().push((question.ty, yes));
         }
         api
     }
@@ -201,6 +228,15 @@ mod tests {
         let all = questions(&api());
         assert_eq!(all.len(), menu::plain(0).len());
         assert_eq!(all[0].text, "fn has<T: ?Sized + num_traits::Float>() {} fn ask() { has::<i32>() }");
+    }
+
+    #[test]
+    fn arguments_belong_to_the_question_unless_they_are_open() {
+        let with = |arg| TraitRef { args: vec![arg], ..TraitRef::new("near::Length") };
+        let of = |arg| written(&with(arg));
+        assert_eq!(of(GenericArg::Ty(menu::int())).as_deref(), Some("near::Length<i32>"));
+        assert_eq!(of(GenericArg::Region(Region::Erased)).as_deref(), Some("near::Length<'static>"));
+        assert_eq!(of(GenericArg::Ty(Ty::Param("T".to_owned()))), None);
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub struct Api {
     pub skipped: Vec<Skipped>,
     /// Other crates whose types or traits occur, by their name in paths (`num_traits`); std is not among them.
     pub foreign: BTreeMap<String, Foreign>,
-    /// Traits of other crates, by path, with the types that the compiler was asked about and whether each implements the
+    /// Traits of other crates, as bounds write them with their arguments (lifetimes as `'static`), with the types that the compiler was asked about and whether each implements the
     /// trait: documentation tells only of the crate's own impls.
     pub asked: BTreeMap<String, Vec<(Ty, bool)>>,
 }
