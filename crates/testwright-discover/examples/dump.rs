@@ -15,7 +15,8 @@ fn main() -> ExitCode {
         eprintln!("usage: dump FILE [--hidden] [--counts]");
         return ExitCode::from(2);
     };
-    let options = Options { version: String::new(), include_hidden: is_set("--hidden") };
+    let options =
+        Options { version: String::new(), include_hidden: is_set("--hidden"), ..Options::default() };
     let json = std::fs::read_to_string(file).map_err(|error| error.to_string());
     let lines = match json.and_then(|json| read(&json, &options).map_err(|error| error.to_string())) {
         Ok(api) if is_set("--counts") => vec![listing::counts(&api)],

@@ -25,6 +25,8 @@ mod std_paths;
 mod substitution;
 mod types;
 
+use std::collections::BTreeMap;
+
 use testwright_model::Api;
 use testwright_model::api::Skipped;
 use testwright_model::ty::last_segment;
@@ -43,6 +45,8 @@ pub struct Options {
     pub version: String,
     /// Take items marked `doc(hidden)` too.
     pub include_hidden: bool,
+    /// Items of other crates by the path of their definition, which is all that rustdoc tells, with one that users can write.
+    pub public: BTreeMap<String, String>,
 }
 
 /// Turns the JSON that `rustdoc --output-format json` wrote for one crate into its [`Api`].

@@ -61,11 +61,18 @@ impl<'a> Reader<'a> {
         if std_paths::is_std(crate_name) {
             return std_paths::public(&summary.path);
         }
-        let path = summary.path.join("::");
-        if summary.crate_id != 0 {
-            self.foreign.borrow_mut().entry(crate_name.clone()).or_default().insert(path.clone());
+        if summary.crate_id == 0 {
+            return summary.path.join("::");
         }
+        let path = self.foreign_path(&summary.path);
+        self.foreign.borrow_mut().entry(crate_name.clone()).or_default().insert(path.clone());
         path
+    }
+
+    /// The path of another crate's item: one that users can write where it is known, else that of its definition.
+    fn foreign_path(&self, segments: &[String]) -> String {
+        let defined = segments.join("::");
+        self.options.public.get(&defined).cloned().unwrap_or(defined)
     }
 
     /// Whether a foreign item's path was met so far.
@@ -76,7 +83,7 @@ impl<'a> Reader<'a> {
                 .path
                 .first()
                 .and_then(|name| foreign.get(name))
-                .is_some_and(|paths| paths.contains(&summary.path.join("::")))
+                .is_some_and(|paths| paths.contains(&self.foreign_path(&summary.path)))
         })
     }
 

@@ -1,6 +1,7 @@
 //! Crates in `tests/subjects` are documented by the compiler at hand and read; each case is a line of the listing that must be
 //! there, or must not. To see a whole listing, run the example `dump` on a file that `cargo rustdoc` wrote.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use std::sync::LazyLock;
@@ -53,7 +54,7 @@ fn document(subject: &str, edition: &str, lib: &str) -> String {
 static ITEMS: LazyLock<String> = LazyLock::new(|| document("items", "2021", "items"));
 
 fn api(json: &str) -> Api {
-    read(json, &Options { version: "0.1.0".to_owned(), include_hidden: false }).expect("readable")
+    read(json, &Options { version: "0.1.0".to_owned(), ..Options::default() }).expect("readable")
 }
 
 /// Every line of `expected` is in the listing; a line that begins with `no ` is not a part of any.
@@ -214,13 +215,25 @@ fn what_is_left_out_has_a_reason() {
         skipped function Walker::unseen: hidden from documentation
         ",
     );
-    let all = read(&ITEMS, &Options { version: String::new(), include_hidden: true }).expect("readable");
+    let all = read(&ITEMS, &Options { include_hidden: true, ..Options::default() }).expect("readable");
     check(
         &all,
         "
         hidden fn items::unseen() -> ()
         hidden fn items::unseen_module::function() -> ()
         hidden fn Walker::unseen(self: &items::Walker) -> ()
+        ",
+    );
+}
+
+#[test]
+fn another_crates_item_has_the_path_that_was_found_for_it() {
+    let public = BTreeMap::from([("neighbour::inside::Far".to_owned(), "neighbour::Far".to_owned())]);
+    check(
+        &read(&ITEMS, &Options { public, ..Options::default() }).expect("readable"),
+        "
+        fn items::foreign(a: neighbour::Neighbour, b: &neighbour::Far) -> ()
+        foreign neighbour: neighbour::Far, neighbour::Neighbour
         ",
     );
 }

@@ -17,6 +17,7 @@ pub mod direct;
 pub mod encode;
 pub mod error;
 pub mod findings;
+pub mod foreign;
 #[cfg(test)]
 mod invented;
 pub mod judge;

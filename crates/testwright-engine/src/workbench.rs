@@ -21,6 +21,7 @@ use testwright_wire::layout::ability;
 use crate::EngineError;
 use crate::beside;
 use crate::contract;
+use crate::foreign;
 use crate::novelty::{self, NoveltyOf};
 use crate::wishes::{Resolved, Wishes};
 
@@ -96,8 +97,11 @@ pub fn discover(
     let start = Instant::now();
     tell(&format!("reading the API of {} {}", subject.package, subject.version));
     let json = testwright_harness::rustdoc_json(&subject, places)?;
-    let options = Options { version: subject.version.clone(), include_hidden: false };
-    let api = testwright_discover::read(&json, &options)?;
+    let read = |public| {
+        let options = Options { version: subject.version.clone(), include_hidden: false, public };
+        Ok::<_, EngineError>(testwright_discover::read(&json, &options)?)
+    };
+    let api = foreign::settle(&subject, read(BTreeMap::new())?, &read, places, tell)?;
     timing.rustdoc = start.elapsed().as_secs_f64();
     Ok((subject, api, timing))
 }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use testwright_model::api::{Generics, ParamKind, Where};
 use testwright_model::{Bound, Const, GenericArg, Region, TraitRef, Ty};
 
+use crate::inquiry;
 use crate::menu::{self, Structural};
 use crate::solve::{Answer, Solver};
 use crate::world::{Bindings, apply, apply_trait};
@@ -297,6 +298,10 @@ impl<'s, 'w, 'a> Chooser<'s, 'w, 'a> {
         for bound in bounds {
             let Bound::Trait { trait_, .. } = bound else { continue };
             if !trait_.path.starts_with("std::") {
+                // Before adaptors of the subject's, which wrap such a type again.
+                for ty in inquiry::implementors(self.solver.world.subject, trait_, flavor) {
+                    add(ty, &mut all);
+                }
                 for ty in self.implementing(trait_, flavor, depth)? {
                     add(ty, &mut all);
                 }

@@ -15,6 +15,7 @@ mod contracts;
 mod expression;
 mod form;
 mod grounder;
+pub mod inquiry;
 mod laws;
 pub mod menu;
 mod opened;

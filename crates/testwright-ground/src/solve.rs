@@ -9,6 +9,7 @@ use testwright_model::api::{Generics, ImplDef, ParamKind, Where};
 use testwright_model::ty::Folder;
 use testwright_model::{Bound, Const, GenericArg, Region, TraitRef, Ty};
 
+use crate::inquiry;
 use crate::world::{Bindings, World, apply, apply_trait};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -156,7 +157,15 @@ impl<'w, 'a> Solver<'w, 'a> {
         // A trait of another crate: its impls for foreign types are not in the subject's documentation.
         let foreign_trait = self.world.trait_def(&trait_.path).is_none();
         let own_type = matches!(ty, Ty::Adt { path, .. } if self.world.is_subject_path(path));
-        if best == Answer::No && foreign_trait && !own_type { Answer::Maybe } else { best }
+        if best == Answer::Yes || own_type || !foreign_trait {
+            return best;
+        }
+        match inquiry::answer(self.world.subject, trait_, ty) {
+            // What its associated types are was not asked.
+            Some(true) if trait_.assoc.is_empty() && trait_.assoc_bounds.is_empty() => Answer::Yes,
+            Some(false) => Answer::No,
+            _ => Answer::Maybe,
+        }
     }
 
     /// Auto traits: yes unless something inside is known not to.

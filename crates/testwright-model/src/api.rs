@@ -2,7 +2,8 @@
 //!
 //! Paths are canonical: `lib::module::Item`, with the library's name in code first, by a path that a user can write
 //! (public modules and re-exports; the shortest, then the alphabetically first one). Items of std have the path that users write too
-//! (`std::vec::Vec`, `std::iter::Iterator`, never `alloc::` or `core::`); items of other crates the path of their definition.
+//! (`std::vec::Vec`, `std::iter::Iterator`, never `alloc::` or `core::`); items of other crates a path that
+//! the compiler accepts where one was looked for, else that of their definition.
 
 use std::collections::BTreeMap;
 
@@ -26,6 +27,9 @@ pub struct Api {
     pub skipped: Vec<Skipped>,
     /// Other crates whose types or traits occur, by their name in paths (`num_traits`); std is not among them.
     pub foreign: BTreeMap<String, Foreign>,
+    /// Traits of other crates, as bounds write them with their arguments (lifetimes as `'static`), with the types that the compiler was asked about and whether each implements the
+    /// trait: documentation tells only of the crate's own impls.
+    pub asked: BTreeMap<String, Vec<(Ty, bool)>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
