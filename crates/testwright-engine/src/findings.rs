@@ -88,7 +88,7 @@ pub fn settle(
         if plan.compare_shortening {
             shortener.compare(&mut cases)?;
         }
-        round.confirm(cases, &mut found, tell)?;
+        failures.extend(round.confirm(cases, &mut found, tell)?);
     }
     // With a number of executions, the same must come out every time.
     if plan.is_timed() {
@@ -138,12 +138,23 @@ struct Round<'a> {
 }
 
 impl Round<'_> {
-    /// Tries the tests of shortened failures; reasons for those that are no findings go to `found`.
-    fn confirm(&mut self, cases: Vec<Case>, found: &mut Found, tell: Tell<'_>) -> Result<(), EngineError> {
+    /// Tries the tests of shortened failures; reasons for those that are no findings go to `found`. Hands back what another build may
+    /// show of those that were not seen again.
+    fn confirm(
+        &mut self,
+        cases: Vec<Case>,
+        found: &mut Found,
+        tell: Tell<'_>,
+    ) -> Result<Vec<Seen>, EngineError> {
         let operations = &self.bench.operations;
+        let mut others = Vec::new();
         let mut shortened: Vec<(Seen, Sequence, Original, String)> = Vec::new();
         for Case { mut seen, short, effort, plain, .. } in cases {
             let Some((short, failure)) = short else {
+                if let Some(again) = seen.again {
+                    others.push(*again);
+                    continue;
+                }
                 let key = ("not seen again".to_owned(), seen.failure.operation);
                 *found.dismissed.entry(key).or_default() += 1;
                 continue;
@@ -188,7 +199,7 @@ impl Round<'_> {
             })
             .collect();
         if candidates.is_empty() {
-            return Ok(());
+            return Ok(others);
         }
         tell(&format!("confirming {} failures, each by a test of its own", candidates.len()));
         let stopping = || self.progress.stop.load(Ordering::SeqCst);
@@ -214,7 +225,7 @@ impl Round<'_> {
             };
             *found.dismissed.entry((reason, seen.failure.operation.clone())).or_default() += 1;
         }
-        Ok(())
+        Ok(others)
     }
 
     /// Takes over a finding; the reason if the author accepts it.

@@ -58,6 +58,8 @@ pub struct Seen {
     pub variant: Variant,
     pub at_s: f64,
     pub at_execution: u64,
+    /// The same under the sanitizer, if another build showed it first: what depends on where things lie may not be seen again elsewhere.
+    pub again: Option<Box<Seen>>,
 }
 
 /// What one job found out.

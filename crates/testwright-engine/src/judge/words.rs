@@ -285,7 +285,13 @@ pub(super) fn classify(message: &str) -> (&'static str, Tier) {
 pub(super) fn steady(message: &str) -> String {
     let mut out = String::new();
     let mut rest = message.split_once("==ERROR: ").map_or(message, |(_, report)| report);
-    rest = rest.split_once(" on address 0x").map_or(rest, |(what, _)| what);
+    // The rest of a sanitizer's report is about this machine: addresses, threads, the worker's own file.
+    if rest.starts_with("AddressSanitizer: ") {
+        rest = rest.lines().next().unwrap_or(rest);
+        for end in [" on address 0x", " on unknown address", " on 0x", " in thread "] {
+            rest = rest.split_once(end).map_or(rest, |(what, _)| what);
+        }
+    }
     while let Some(at) = rest.find("0x") {
         let digits = rest[at + 2..].chars().take_while(char::is_ascii_hexdigit).count();
         out.push_str(&rest[..at]);
@@ -356,6 +362,8 @@ pub(super) mod tests {
         let report =
             "2840==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x502000000010 at pc 0x5";
         assert_eq!(steady(report), "AddressSanitizer: heap-buffer-overflow");
+        let twice = "77==ERROR: AddressSanitizer: attempting double-free on 0x5020000000f0 in thread T1:\n    #0 0x5  (/home/x/worker+0x2)";
+        assert_eq!(steady(twice), "AddressSanitizer: attempting double-free");
         assert_eq!(steady("signal 11 at address 0x7f00112233445566"), "signal 11 at address 0x…");
         assert_eq!(steady("expected 0x1f"), "expected 0x1f");
     }

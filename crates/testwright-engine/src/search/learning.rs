@@ -219,6 +219,7 @@ impl Search<'_> {
                     at_execution: number,
                     tier: failure.tier,
                     failure,
+                    again: None,
                 };
                 match self.learned.failures.get_mut(&seen.failure.key()) {
                     None => {
@@ -231,6 +232,11 @@ impl Search<'_> {
                     {
                         known.sequence = seen.sequence;
                         known.failure = seen.failure;
+                    }
+                    Some(known)
+                        if seen.variant.sanitizer && !known.variant.sanitizer && known.again.is_none() =>
+                    {
+                        known.again = Some(Box::new(seen));
                     }
                     Some(_) => {}
                 }
