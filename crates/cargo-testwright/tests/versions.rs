@@ -146,8 +146,12 @@ fn published_versions_are_compared_by_name_and_number() {
     let done = run(&mut compare(&here, &["--from", "strsim@0.5.0", "--to", "0.5.1"])).expect(1, &[]);
     assert!(done.stdout.starts_with("strsim 0.5.0 -> strsim 0.5.1\n"), "{done}");
     let told = json(&here.with_file_name("out").join("diff.json"));
-    let jaro = difference(&told, "changed", "strsim::jaro", "no-longer-panics");
-    assert_eq!(jaro["steps"], 1, "{jaro:#}");
+    // Which of the four functions that share the mistake are called with the right texts is chance.
+    let jaro = |change: &&Value| {
+        let operation = change["operation"].as_str().unwrap_or_default();
+        operation.starts_with("strsim::jaro") && change["kind"] == "no-longer-panics" && change["steps"] == 1
+    };
+    assert!(told["changed"].as_array().into_iter().flatten().any(|change| jaro(&change)), "{told:#}");
 }
 
 #[test]
