@@ -2,25 +2,32 @@
 
 use std::collections::HashSet;
 
-use testwright_model::operation::{Operation, Operations};
+use testwright_model::operation::{Operation, Operations, Origin};
 use testwright_model::sequence::{Sequence, Step};
 use testwright_model::{GenericArg, Literal, Prim, Ty};
 
 use super::words::PLACES;
+
+/// No memory has so many bytes.
+const BEYOND: i128 = i64::MAX as i128 / 2;
 
 /// Whether the step is given a size or place that no memory has: such a call fails anyway, an overflow on the way or not.
 pub(super) fn is_beyond_memory(operations: &Operations, sequence: &Sequence, step: usize) -> bool {
     let Step::Call { args, .. } = &sequence.steps[step] else { return false };
     args.iter().any(|arg| match &sequence.steps[arg.value.0 as usize] {
         Step::Literal { ty, value: Literal::Int(value) } => {
-            *operations.ty(*ty) == Ty::Prim(Prim::Usize) && *value > i128::from(i64::MAX) / 2
+            *operations.ty(*ty) == Ty::Prim(Prim::Usize) && *value > BEYOND
         }
         // The capacity for `()` is without end.
         Step::Call { op, .. } => {
             let maker = operations.get(*op);
             let name = maker.path.rsplit("::").next().unwrap_or_default();
             *operations.ty(maker.result) == Ty::Prim(Prim::Usize)
-                && (name.contains("capacity") || name.contains("size"))
+                && (name.contains("capacity")
+                    || name.contains("size")
+                    // `Some(usize::MAX).unwrap()`
+                    || maker.origin == Origin::Std
+                        && any_literal(sequence, arg.value.0 as usize, |value| value > BEYOND))
         }
         _ => false,
     })

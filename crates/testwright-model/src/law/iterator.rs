@@ -109,7 +109,8 @@ pub const LAWS: &[Law] = &[
         takes: MOVED,
         code: r#"{
             let items = {0};
-            let shares = items.clone().take(1000).count() != items.clone().take(1000).count();
+            let first = items.clone().take(1000).count();
+            let shares = first == 1000 || items.clone().take(1000).count() != first;
             let mut steps = items.clone();
             for n in 0..8 {
                 let item = format!("{:?}", steps.next());
@@ -134,7 +135,8 @@ pub const LAWS: &[Law] = &[
         takes: MOVED,
         code: r#"{
             let items = {0};
-            let shares = items.clone().take(1000).count() != items.clone().take(1000).count();
+            let first = items.clone().take(1000).count();
+            let shares = first == 1000 || items.clone().take(1000).count() != first;
             let (mut steps, mut number, mut latest) = (items.clone(), 0, None);
             while let Some(item) = steps.next().filter(|_| number < 1000) {
                 (number, latest) = (number + 1, Some(item));
@@ -158,7 +160,8 @@ pub const LAWS: &[Law] = &[
         takes: MOVED,
         code: r#"{
             let items = {0};
-            let shares = items.clone().take(1000).count() != items.clone().take(1000).count();
+            let first = items.clone().take(1000).count();
+            let shares = first == 1000 || items.clone().take(1000).count() != first;
             let mut steps = items.clone();
             let stepped: Vec<String> = std::iter::from_fn(|| steps.next()).take(1000).map(|item| format!("{item:?}")).collect();
             if stepped.len() < 1000 && !shares {
@@ -183,7 +186,8 @@ pub const LAWS: &[Law] = &[
         takes: MOVED,
         code: r#"{
             let items = {0};
-            let shares = items.clone().take(1000).count() != items.clone().take(1000).count();
+            let first = items.clone().take(1000).count();
+            let shares = first == 1000 || items.clone().take(1000).count() != first;
             let mut steps = items.clone();
             let stepped: Vec<String> = std::iter::from_fn(|| steps.next_back()).take(1000).map(|item| format!("{item:?}")).collect();
             if stepped.len() < 1000 && !shares {
@@ -208,7 +212,8 @@ pub const LAWS: &[Law] = &[
         takes: MOVED,
         code: r#"{
             let items = {0};
-            let shares = items.clone().take(1000).count() != items.clone().take(1000).count();
+            let first = items.clone().take(1000).count();
+            let shares = first == 1000 || items.clone().take(1000).count() != first;
             let mut steps = items.clone();
             for n in 0..8 {
                 let item = format!("{:?}", steps.next_back());
