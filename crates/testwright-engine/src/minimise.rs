@@ -24,6 +24,8 @@ const ROUNDS: usize = 40;
 pub struct Plainest {
     /// The plainest of those that need nothing.
     of_nothing: HashMap<TypeId, OpId>,
+    /// Calls of the crate that need one value.
+    of_one: HashMap<TypeId, Vec<OpId>>,
     /// The shortest that a search knows.
     makers: BTreeMap<TypeId, Vec<Making>>,
 }
@@ -31,6 +33,7 @@ pub struct Plainest {
 impl Plainest {
     pub fn of(operations: &Operations, usable: &HashSet<OpId>) -> Self {
         let mut found: HashMap<TypeId, OpId> = HashMap::new();
+        let mut of_one: HashMap<TypeId, Vec<OpId>> = HashMap::new();
         let mut all: Vec<OpId> = usable.iter().copied().collect();
         all.sort_unstable();
         for op in all {
@@ -42,8 +45,11 @@ impl Plainest {
                     *known = op;
                 }
             }
+            if operation.params.len() == 1 && operation.is_subject() && operation.law().is_none() {
+                of_one.entry(operation.result).or_default().push(op);
+            }
         }
-        Plainest { of_nothing: found, makers: BTreeMap::new() }
+        Plainest { of_nothing: found, of_one, makers: BTreeMap::new() }
     }
 
     /// With values that a search has made: of each type the lightest few.
@@ -344,6 +350,27 @@ mod tests {
         assert_eq!(slice(&operations, &longer, 5), Some(long.clone()));
         // What removing alone leaves: `unwrap` gives the rope that `Some` was given.
         assert_eq!(delta_debug(&operations, longer, &mut same), long);
+    }
+
+    #[test]
+    fn a_value_is_made_from_one_that_is_there_already() {
+        let mut operations = Operations::default();
+        operations.types = ["Rope", "Lines", "Option"].map(|name| Ty::adt(name, Vec::new())).to_vec();
+        operations.abilities = vec![Abilities { needs_drop: true, ..Abilities::default() }; 3];
+        operations.operations = vec![
+            operation("Rope::new", &[], 0),
+            operation("Rope::get_lines", &[("self", 0)], 2),
+            operation("Option::unwrap", &[("self", 2)], 1),
+            operation("Rope::lines", &[("self", 0)], 1),
+            operation("fail", &[("self", 1)], 2),
+        ];
+        let plainest = Plainest::of(&operations, &(0..5).map(OpId).collect());
+        let fails =
+            |candidate: &Sequence| matches!(candidate.steps.last(), Some(Step::Call { op, .. }) if op.0 == 4);
+        let mut same = |candidates: &[Sequence]| candidates.iter().map(fails).collect();
+        let long = sequence(&[(0, &[]), (1, &[0]), (2, &[1]), (4, &[2])]);
+        let short = simplify(&operations, &plainest, long, &mut same);
+        assert_eq!(short, sequence(&[(0, &[]), (3, &[0]), (4, &[1])]));
     }
 
     #[test]

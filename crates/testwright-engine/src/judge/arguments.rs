@@ -33,6 +33,21 @@ pub(super) fn is_beyond_memory(operations: &Operations, sequence: &Sequence, ste
     })
 }
 
+/// Whether what the step works on was set, by a plain setter, to a number that no program counts up to: a counter that goes on from
+/// there has nowhere to go.
+pub(super) fn is_set_to_the_end(operations: &Operations, sequence: &Sequence, step: usize) -> bool {
+    history(sequence, step).into_iter().filter(|index| *index != step).any(|index| {
+        let Step::Call { op, args } = &sequence.steps[index] else { return false };
+        let setter = operations.get(*op);
+        let sets = setter.path.rsplit("::").next().is_some_and(|name| name.starts_with("set_"));
+        let [changed, given] = args.as_slice() else { return false };
+        let number = &sequence.steps[given.value.0 as usize];
+        sets && changed.how.is_mut()
+            && operations.ty(setter.result).is_unit()
+            && matches!(number, Step::Literal { value: Literal::Int(value), .. } if *value > BEYOND)
+    })
+}
+
 /// Whether the index that the message complains of was written out by the caller, who had it from nowhere: no container
 /// promises to hold something there, though its documentation should say what happens.
 pub(super) fn is_made_up(
@@ -336,6 +351,29 @@ mod tests {
         };
         assert!(asks(How::RefMut));
         assert!(!asks(How::Ref));
+    }
+
+    #[test]
+    fn a_counter_that_was_set_to_the_end_overflows() {
+        let mut operations = Operations::default();
+        operations.types.push(Ty::Tuple(Vec::new()));
+        operations.operations = ["Reader::set_line", "Reader::skip", "Reader::read"]
+            .map(|path| operation(path, &["self"]))
+            .to_vec();
+        let arg = |value, how| Arg { value: ValueId(value), how };
+        let overflows = |setter, number| {
+            let change = vec![arg(0, How::RefMut), arg(1, How::Copy)];
+            let steps = vec![
+                Step::Call { op: OpId(2), args: Vec::new() },
+                Step::Literal { ty: TypeId(0), value: Literal::Int(number) },
+                Step::Call { op: OpId(setter), args: change },
+                Step::Call { op: OpId(2), args: vec![arg(0, How::RefMut)] },
+            ];
+            is_set_to_the_end(&operations, &Sequence { steps }, 3)
+        };
+        assert!(overflows(0, i128::from(u64::MAX)));
+        assert!(!overflows(0, i128::from(u32::MAX)), "a program may have read so many lines");
+        assert!(!overflows(1, i128::from(u64::MAX)), "what is not a setter has to bear it");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use testwright_model::sequence::{Sequence, Step};
 
 use arguments::{
     asks_for_much, borrows_itself, has_foreign_index, has_made_up_index, is_beyond_memory, is_made_up,
-    is_of_subject, takes_unknown_number,
+    is_of_subject, is_set_to_the_end, takes_unknown_number,
 };
 use contracts::{Breach, breach};
 pub use contracts::{FORBIDDEN, is_forbidden, is_said_to_be_forbidden};
@@ -193,7 +193,9 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
     let beyond = is_beyond_memory(operations, sequence, step);
     let tier = match tier {
         _ if promises(operation) || class == "index" && asks(operations, operation) => Tier::Bug,
-        _ if class == "overflow" && beyond => Tier::UndocumentedPanic,
+        _ if class == "overflow" && (beyond || is_set_to_the_end(operations, sequence, step)) => {
+            Tier::UndocumentedPanic
+        }
         // Whoever calls it has promised to have checked.
         _ if is_unchecked(&operation.path) => Tier::UndocumentedPanic,
         _ if is_made_up(operations, operation, sequence, step, &message) => Tier::UndocumentedPanic,

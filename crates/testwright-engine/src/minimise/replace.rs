@@ -26,6 +26,7 @@ pub fn all(operations: &Operations, plainest: &Plainest, sequence: &Sequence) ->
     found.extend(with_earlier_values(operations, sequence));
     found.extend(with_plainer_makers(operations, plainest, sequence));
     found.extend(with_shorter_makers(operations, plainest, sequence));
+    found.extend(with_one_call(operations, plainest, sequence));
     found.extend(with_literals_for_calls(operations, sequence));
     // What was needed by what is gone is mostly not needed any more.
     let lean: Vec<Sequence> = found.iter().filter_map(|candidate| lean(operations, candidate)).collect();
@@ -35,8 +36,11 @@ pub fn all(operations: &Operations, plainest: &Plainest, sequence: &Sequence) ->
 
 /// The sequence with what its last call needs and nothing else.
 fn lean(operations: &Operations, sequence: &Sequence) -> Option<Sequence> {
-    let last = sequence.steps.iter().rposition(|step| matches!(step, Step::Call { .. }))?;
-    slice(operations, sequence, last).filter(|lean| lean.len() < sequence.len())
+    slice(operations, sequence, last_call(&sequence.steps)?).filter(|lean| lean.len() < sequence.len())
+}
+
+fn last_call(steps: &[Step]) -> Option<usize> {
+    steps.iter().rposition(|step| matches!(step, Step::Call { .. }))
 }
 
 /// The sequence with an earlier value in all places of a later one, without what only led from the one to the other: a value that
@@ -122,6 +126,47 @@ fn with_shorter_makers(operations: &Operations, plainest: &Plainest, sequence: &
         }
     }
     found
+}
+
+/// The sequence with one value made by one call of the crate from a value that is there already: `rope.lines()` instead of what leads
+/// to it by some turns.
+fn with_one_call(operations: &Operations, plainest: &Plainest, sequence: &Sequence) -> Vec<Sequence> {
+    let steps = &sequence.steps;
+    let mut found = Vec::new();
+    for (index, step) in steps.iter().enumerate() {
+        let Step::Call { op: old, args } = step else { continue };
+        let makers = plainest.of_one.get(&operations.get(*old).result);
+        // What needs nothing, or a literal alone, is not made sooner.
+        if args.iter().all(|arg| matches!(steps[arg.value.0 as usize], Step::Literal { .. })) {
+            continue;
+        }
+        for maker in makers.into_iter().flatten().filter(|maker| *maker != old) {
+            let param = &operations.get(*maker).params[0];
+            let given = (0..index).filter_map(|value| as_given(operations, param, steps, value));
+            for arg in given {
+                let mut steps = steps.clone();
+                steps[index] = Step::Call { op: *maker, args: vec![arg] };
+                // Without the turns, which may have taken the value away.
+                found.extend(last_call(&steps).and_then(|last| slice(operations, &Sequence { steps }, last)));
+            }
+        }
+    }
+    found
+}
+
+/// A value as an argument, if it is of the parameter's type.
+fn as_given(operations: &Operations, param: &Param, steps: &[Step], value: usize) -> Option<Arg> {
+    let ty = type_of(operations, &steps[value])?;
+    let how = match (param.take, operations.ty(ty)) {
+        (Take::Shared, Ty::Ref { to, .. }) if **to == *operations.ty(param.ty) => How::Reborrow,
+        _ if ty != param.ty => return None,
+        (Take::Value, Ty::Ref { mutable: true, .. }) => How::ReborrowMut,
+        (Take::Value, _) if operations.abilities(ty).copy => How::Copy,
+        (Take::Value, _) => How::Move,
+        (Take::Shared, _) => How::Ref,
+        (Take::Mut, _) => How::RefMut,
+    };
+    Some(Arg { value: ValueId(u32::try_from(value).ok()?), how })
 }
 
 /// Steps that make a value of some type and nothing else.
