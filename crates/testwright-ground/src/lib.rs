@@ -4,6 +4,7 @@
 //! their wrappers, and for every callable of the subject what became of it. Nothing is left out silently.
 //! Whether a choice type-checks is for the compiler to say: the grounding is generous, `testwright-harness` prunes.
 
+mod ambiguous;
 mod appetite;
 pub mod callable;
 mod caught;
@@ -27,7 +28,7 @@ mod source;
 pub mod std_model;
 mod world;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use testwright_model::law::{Added, Law};
 use testwright_model::operation::{Operation, Operations};
@@ -59,31 +60,9 @@ pub fn ground_with<'a>(api: &'a Api, budget: usize, added: &[(Added, &'static La
     let chooser = choose::Chooser::new(&solver);
     let mut grounder = grounder::Grounder::new(&world, &chooser, budget, added);
     grounder.run();
-    clear_ambiguous(&mut grounder.operations);
+    ambiguous::clear(&mut grounder.operations);
     let (operations, signatures, callables) = (grounder.operations, grounder.signatures, grounder.callables);
     Grounded { operations, signatures, callables }
-}
-
-/// A test imports the traits of all its calls: a method's name that two of them have is written out in full.
-fn clear_ambiguous(operations: &mut Operations) {
-    let method = |form: &str| {
-        let rest = form.strip_prefix("{self}.").or_else(|| form.strip_prefix("({0})."))?;
-        Some(rest.split(['(', ':']).next().unwrap_or(rest).to_owned())
-    };
-    let mut traits: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for operation in &operations.operations {
-        if let (Some(name), Some(path)) = (method(&operation.form.short), operation.form.traits.first()) {
-            traits.entry(name).or_default().insert(path.clone());
-        }
-    }
-    for operation in &mut operations.operations {
-        let Some(name) = method(&operation.form.short) else { continue };
-        let own = operation.form.traits.first();
-        if traits.get(&name).is_some_and(|all| all.iter().any(|path| Some(path) != own)) {
-            operation.form.short.clear();
-            operation.form.traits.clear();
-        }
-    }
 }
 
 /// The source of one operation for the harness.

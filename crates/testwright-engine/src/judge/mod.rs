@@ -189,27 +189,9 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
             line,
         });
     }
-    let (class, tier) = classify(&message);
+    let class = classify(&message).0;
     let beyond = is_beyond_memory(operations, sequence, step);
-    let tier = match tier {
-        _ if promises(operation) || class == "index" && asks(operations, operation) => Tier::Bug,
-        _ if class == "overflow" && (beyond || is_set_to_the_end(operations, sequence, step)) => {
-            Tier::UndocumentedPanic
-        }
-        // Whoever calls it has promised to have checked.
-        _ if is_unchecked(&operation.path) => Tier::UndocumentedPanic,
-        _ if is_made_up(operations, operation, sequence, step, &message) => Tier::UndocumentedPanic,
-        _ if speaks_of_place(class, &message) && has_foreign_index(operations, sequence, step) => {
-            Tier::UndocumentedPanic
-        }
-        // Also where a dependency does the reckoning.
-        _ if is_arithmetic(&operation.path, &message) => Tier::UndocumentedPanic,
-        _ if is_full(operations, operation, &message) => Tier::UndocumentedPanic,
-        _ if broken_promise(operations, operation, &file, &message) => Tier::Bug,
-        Tier::Bug if class == "index" && is_namesake(operations, operation) => Tier::UndocumentedPanic,
-        Tier::Bug if class == "unwrap" && cannot_refuse(operations, operation) => Tier::UndocumentedPanic,
-        tier => tier,
-    };
+    let tier = tier_of_panic(operations, sequence, step, operation, &message, &file);
     if operation.origin == Origin::Std && is_outside(&file) {
         return Verdict::Illegal(STD_MISUSED);
     }
@@ -230,6 +212,40 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
         return Verdict::Illegal(reason);
     }
     Verdict::Failing(Failure { tier, class, operation: operation.path.clone(), step, message, file, line })
+}
+
+/// How bad a panic of an operation is.
+fn tier_of_panic(
+    operations: &Operations,
+    sequence: &Sequence,
+    step: usize,
+    operation: &Operation,
+    message: &str,
+    file: &str,
+) -> Tier {
+    let (class, tier) = classify(message);
+    match tier {
+        _ if promises(operation) || class == "index" && asks(operations, operation) => Tier::Bug,
+        _ if class == "overflow"
+            && (is_beyond_memory(operations, sequence, step)
+                || is_set_to_the_end(operations, sequence, step)) =>
+        {
+            Tier::UndocumentedPanic
+        }
+        // Whoever calls it has promised to have checked.
+        _ if is_unchecked(&operation.path) => Tier::UndocumentedPanic,
+        _ if is_made_up(operations, operation, sequence, step, message) => Tier::UndocumentedPanic,
+        _ if speaks_of_place(class, message) && has_foreign_index(operations, sequence, step) => {
+            Tier::UndocumentedPanic
+        }
+        // Also where a dependency does the reckoning.
+        _ if is_arithmetic(&operation.path, message) => Tier::UndocumentedPanic,
+        _ if is_full(operations, operation, message) => Tier::UndocumentedPanic,
+        _ if broken_promise(operations, operation, file, message) => Tier::Bug,
+        Tier::Bug if class == "index" && is_namesake(operations, operation) => Tier::UndocumentedPanic,
+        Tier::Bug if class == "unwrap" && cannot_refuse(operations, operation) => Tier::UndocumentedPanic,
+        tier => tier,
+    }
 }
 
 /// Whether a panic may have been caught before: what it left behind must be safe to use, and may refuse to be used.
