@@ -153,7 +153,7 @@ macro_rules! interpose {
     };
 }
 
-pub const SANITIZER_OPTIONS: &str = "detect_leaks=0:handle_segv=0:handle_sigbus=0:handle_sigill=0:handle_sigfpe=0:handle_abort=0:use_sigaltstack=0:symbolize=0:print_legend=0:allocator_may_return_null=1:detect_stack_use_after_return=0\0";
+pub const SANITIZER_OPTIONS: &str = "detect_leaks=0:handle_segv=0:handle_sigbus=0:handle_sigill=0:handle_sigfpe=0:handle_abort=0:use_sigaltstack=0:symbolize=0:print_legend=0:allocator_may_return_null=1:detect_stack_use_after_return=0:quarantine_size_mb=4:thread_local_quarantine_size_kb=256:malloc_context_size=1\0";
 
 pub const FORK: u32 = nr::FORK as u32;
 pub const VFORK: u32 = nr::VFORK as u32;
