@@ -103,13 +103,21 @@ unsafe extern "C" fn on_fault(signal: c_int, info: *const SigInfo, context: *con
     die(&last)
 }
 
+/// Bytes that no test is granted.
+const MUCH: u64 = 4 << 30;
+
 unsafe extern "C" fn on_abort(signal: c_int, _: *const SigInfo, _: *const Context) {
     let mut last = LastWords::new(kind::ABORT, "abort");
     last.signal = signal;
     if let Some(size) = allocator::refused() {
         last.kind = kind::OUT_OF_MEMORY;
         last.detail = size;
-        last.message = b"an allocation was refused because of the memory limit";
+        // The two are told apart: a test has so much memory that it may well be granted the first.
+        last.message = if size < MUCH {
+            b"an allocation was refused because of the memory limit"
+        } else {
+            b"an allocation of 4 GiB or more was refused"
+        };
     } else {
         with_note(&mut last);
     }

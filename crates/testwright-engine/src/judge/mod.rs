@@ -85,8 +85,9 @@ impl Failure {
     /// Failures with the same key are one finding.
     pub fn key(&self) -> (String, String, String, u32) {
         // Contracts that our own calls check have no place in the library; their words tell them apart.
-        let contract = self.file.is_empty() && self.is_contract();
-        let place = if contract { &self.message } else { &self.file };
+        // So do those of refused memory: some is granted to a test, some is not.
+        let by_words = self.file.is_empty() && (self.is_contract() || self.class == "out-of-memory");
+        let place = if by_words { &self.message } else { &self.file };
         (self.class.to_owned(), self.operation.clone(), place.clone(), self.line)
     }
 
@@ -412,4 +413,24 @@ fn nth_value(sequence: &Sequence, number: usize) -> Option<usize> {
         .filter(|(_, step)| step.makes_value())
         .nth(number)
         .map(|(index, _)| index)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_that_a_test_may_be_granted_is_another_failure() {
+        let failure = |class, message: &str| Failure {
+            tier: Tier::Bug,
+            class,
+            operation: "parse".to_owned(),
+            step: 0,
+            message: message.to_owned(),
+            file: String::new(),
+            line: 0,
+        };
+        assert_ne!(failure("out-of-memory", "a limit").key(), failure("out-of-memory", "4 GiB").key());
+        assert_eq!(failure("abort", "one word").key(), failure("abort", "another").key());
+    }
 }
