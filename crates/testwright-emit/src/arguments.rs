@@ -28,7 +28,9 @@ impl Printer<'_> {
             }
             Hole::Receiver => {
                 let text = self.place(args[0], true);
-                if text.starts_with(['-', '*', '&']) || text.contains(" as ") {
+                if let Some(bytes) = as_array(&text, after) {
+                    bytes.to_owned()
+                } else if text.starts_with(['-', '*', '&']) || text.contains(" as ") {
                     format!("({text})")
                 } else {
                     text
@@ -218,6 +220,14 @@ impl Printer<'_> {
 /// `&` binds tighter than what may stand in an inline expression.
 fn guarded(text: &str) -> String {
     if text.contains(" as ") || text.starts_with('-') { format!("({text})") } else { text.to_owned() }
+}
+
+/// `b"ab"` where `&b"ab"[..]` stands before a method that slices have and arrays have not, so that they lend it.
+fn as_array<'t>(text: &'t str, after: &str) -> Option<&'t str> {
+    const METHODS: [&str; 6] = ["to_vec", "iter", "first", "last", "starts_with", "ends_with"];
+    let method = after.strip_prefix('.')?.split('(').next()?;
+    let bytes = text.strip_prefix('&')?.strip_suffix("[..]")?;
+    (bytes.starts_with("b\"") && METHODS.contains(&method)).then_some(bytes)
 }
 
 fn is_operator(form: &str) -> bool {

@@ -8,6 +8,9 @@ use crate::value::{Against, source};
 /// Longer texts tell a reader nothing and break with every change.
 const LONGEST: usize = 300;
 
+/// A struct whose text is longer is a machine that is shown running, no value.
+const LONG: usize = 150;
+
 /// A fact about a value that a test asserts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pin {
@@ -93,6 +96,18 @@ pub fn shows_insides(text: &str) -> bool {
         ["PhantomData", "NonNull", "UnsafeCell", "MaybeUninit", "inner", "iter", "ptr", "marker", "Iter"];
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
     words.map(|word| word.trim_start_matches('_')).any(|word| WORDS.contains(&word))
+        || text.len() > LONG && has_fields(text)
+}
+
+/// Whether a struct with named fields is shown, and not only told of in a text.
+fn has_fields(text: &str) -> bool {
+    let mut quoted = false;
+    text.char_indices().any(|(at, c)| {
+        if c == '"' && !text[..at].ends_with('\\') {
+            quoted = !quoted;
+        }
+        c == '{' && !quoted && text[..at].ends_with(' ')
+    })
 }
 
 /// Iterators, guards and other types that look at another value: what their fields are is nobody's business.
@@ -166,6 +181,11 @@ mod tests {
         assert!(shows_insides("Tag(PhantomData<u8>)"));
         assert!(!shows_insides("Version { major: 1, minor: 0 }"));
         assert!(!shows_insides("[\"a pointer\", \"winner\"]"));
+        let states = "first: 0, second: 0, third: 0, ".repeat(5);
+        assert!(shows_insides(&format!("Builder {{ writer: Writer {{ {states}}} }}")));
+        assert!(!shows_insides(&format!("Numbers({states})")));
+        assert!(!shows_insides(&format!("[\"Writer {{ {states}}}\"]")));
+        assert!(!shows_insides("Line { from: Point { x: 0, y: 0 }, to: Point { x: 1, y: 0 } }"));
     }
 
     #[test]

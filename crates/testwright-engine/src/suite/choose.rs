@@ -362,7 +362,8 @@ fn pins(operations: &Operations, observed: &Observed, told: &Told, at_end: &[Lef
 /// A `Debug` text of private parts, asked for by a call.
 fn prints_insides(operations: &Operations, sequence: &Sequence, step: usize, text: &str) -> bool {
     matches!(&sequence.steps[step], Step::Call { op, .. } if operations.get(*op).path.ends_with(" as Debug>::fmt"))
-        && shows_insides(text)
+        // The text is that of a string.
+        && shows_insides(text.trim_matches('"'))
 }
 
 /// What the test asserts, as facts; what a call changed is one if it, or what observers say of it, is asserted.
