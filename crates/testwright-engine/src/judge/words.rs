@@ -225,6 +225,14 @@ pub(super) fn is_unchecked(path: &str) -> bool {
     name.split('_').any(|word| word == "unchecked")
 }
 
+/// Whether the name says that the caller does by hand what the library does otherwise: `raw_entry`, `RawVacantEntry`.
+pub(super) fn is_raw(path: &str) -> bool {
+    path.split(|c: char| !c.is_alphanumeric() && c != '_').any(|name| {
+        let camel = name.strip_prefix("Raw").is_some_and(|rest| rest.starts_with(|c: char| c.is_uppercase()));
+        camel || name.split('_').any(|word| word == "raw")
+    })
+}
+
 /// How the words of an assertion begin that has no message of its own.
 pub(super) const ASSERTED: &str = "assertion failed: ";
 
@@ -430,6 +438,14 @@ pub(super) mod tests {
         assert!(is_unchecked("Bitmap::get_unchecked"));
         assert!(!is_unchecked("Bitmap::uncheckedness"));
         assert!(!is_unchecked("unchecked::Bitmap::get"));
+    }
+
+    #[test]
+    fn raw_is_a_word_of_a_name() {
+        assert!(is_raw("IndexMap::raw_entry_mut_v1"));
+        assert!(is_raw("RawVacantEntryMut::insert"));
+        assert!(!is_raw("Rawhide::draw"));
+        assert!(!is_raw("Canvas::draw"));
     }
 
     #[test]
