@@ -233,3 +233,15 @@ fn as_array<'t>(text: &'t str, after: &str) -> Option<&'t str> {
 fn is_operator(form: &str) -> bool {
     form.starts_with("{0} ") || form.starts_with("{*0} ") || form == "-{0}" || form == "!{0}"
 }
+
+#[cfg(test)]
+mod tests {
+    use super::as_array;
+
+    #[test]
+    fn byte_strings_need_no_slice_before_methods_of_slices() {
+        assert_eq!(as_array("&b\"ab\"[..]", ".to_vec()"), Some("b\"ab\""));
+        assert_eq!(as_array("&b\"ab\"[..]", ".to_owned()"), None, "of an array, that is an array");
+        assert_eq!(as_array("&items[..]", ".to_vec()"), None);
+    }
+}

@@ -6,7 +6,7 @@ use testwright_model::operation::{Operation, Operations, Origin};
 use testwright_model::sequence::{Sequence, Step};
 use testwright_model::{GenericArg, Literal, Prim, Ty};
 
-use super::words::PLACES;
+use super::words::{PLACES, is_raw};
 
 /// No memory has so many bytes.
 const BEYOND: i128 = i64::MAX as i128 / 2;
@@ -45,6 +45,15 @@ pub(super) fn is_set_to_the_end(operations: &Operations, sequence: &Sequence, st
         sets && changed.how.is_mut()
             && operations.ty(setter.result).is_unit()
             && matches!(number, Step::Literal { value: Literal::Int(value), .. } if *value > BEYOND)
+    })
+}
+
+/// Whether the caller did by hand what the library does otherwise to what the step works on: whoever enters a key by its hash has to see
+/// that it is there once.
+pub(super) fn is_made_by_hand(operations: &Operations, sequence: &Sequence, step: usize) -> bool {
+    history(sequence, step).into_iter().any(|index| match &sequence.steps[index] {
+        Step::Call { op, .. } => operations.get(*op).is_subject() && is_raw(&operations.get(*op).path),
+        _ => false,
     })
 }
 
@@ -374,6 +383,29 @@ mod tests {
         assert!(overflows(0, i128::from(u64::MAX)));
         assert!(!overflows(0, i128::from(u32::MAX)), "a program may have read so many lines");
         assert!(!overflows(1, i128::from(u64::MAX)), "what is not a setter has to bear it");
+    }
+
+    #[test]
+    fn what_raw_calls_changed_was_made_by_hand() {
+        let mut operations = Operations::default();
+        operations.operations =
+            ["Map::new", "Map::raw_entry_mut", "Map::eq"].map(|path| operation(path, &["self"])).to_vec();
+        let call = |op, args: &[(u32, How)]| Step::Call {
+            op: OpId(op),
+            args: args.iter().map(|(value, how)| Arg { value: ValueId(*value), how: *how }).collect(),
+        };
+        // Two maps, of which the first is changed by hand.
+        let by_hand = |compared| {
+            let steps = vec![
+                call(0, &[]),
+                call(0, &[]),
+                call(1, &[(0, How::RefMut)]),
+                call(2, &[(compared, How::Ref)]),
+            ];
+            is_made_by_hand(&operations, &Sequence { steps }, 3)
+        };
+        assert!(by_hand(0));
+        assert!(!by_hand(1), "the other map is as the library made it");
     }
 
     #[test]

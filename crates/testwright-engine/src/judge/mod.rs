@@ -16,15 +16,15 @@ use testwright_model::operation::{Operation, Operations, Origin};
 use testwright_model::sequence::{Sequence, Step};
 
 use arguments::{
-    asks_for_much, borrows_itself, has_foreign_index, has_made_up_index, is_beyond_memory, is_made_up,
-    is_of_subject, is_set_to_the_end, takes_unknown_number,
+    asks_for_much, borrows_itself, has_foreign_index, has_made_up_index, is_beyond_memory, is_made_by_hand,
+    is_made_up, is_of_subject, is_set_to_the_end, takes_unknown_number,
 };
 use contracts::{Breach, breach};
 pub use contracts::{FORBIDDEN, is_forbidden, is_said_to_be_forbidden};
 use words::{
     asks, broken_promise, cannot_refuse, classify, explodes, is_arithmetic, is_borrow_conflict,
-    is_failed_writing, is_full, is_memory_check, is_namesake, is_raw, is_unchecked, leaks_on_purpose,
-    promises, speaks_of, speaks_of_place, steady, wants_room,
+    is_failed_writing, is_full, is_memory_check, is_namesake, is_unchecked, leaks_on_purpose, promises,
+    speaks_of, speaks_of_place, steady, wants_room,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -150,7 +150,7 @@ pub fn judge(operations: &Operations, sequence: &Sequence, execution: &Execution
             "panic" if has_made_up_index(operations, sequence, step) => {
                 return Verdict::Illegal("a law of what was given an index that it did not give");
             }
-            "panic" if is_behind_raw(operations, &sequence.steps[..step]) => {
+            "panic" if is_made_by_hand(operations, sequence, step) => {
                 return Verdict::Illegal("a law of what was changed by hand");
             }
             "panic" if law.shows_panics && !message.contains(law.says) => {}
@@ -250,12 +250,6 @@ fn tier_of_panic(
         Tier::Bug if class == "unwrap" && cannot_refuse(operations, operation) => Tier::UndocumentedPanic,
         tier => tier,
     }
-}
-
-/// Whether the caller has taken over what the library does otherwise: whoever enters a key by its hash has to see that it is there once.
-fn is_behind_raw(operations: &Operations, steps: &[Step]) -> bool {
-    let by_hand = |op: OpId| operations.get(op).is_subject() && is_raw(&operations.get(op).path);
-    steps.iter().any(|step| matches!(step, Step::Call { op, .. } if by_hand(*op)))
 }
 
 /// Whether a panic may have been caught before: what it left behind must be safe to use, and may refuse to be used.
