@@ -18,6 +18,9 @@ use clap::Parser;
 
 use crate::flags::{Cli, Command};
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     // Cargo starts this same program as compiler wrapper.
     if let Some(code) = testwright_harness::act_as_rustc_wrapper() {

@@ -527,7 +527,8 @@ impl<'a> Search<'a> {
         if proposals.len() < size && !self.many.is_empty() && self.spent() >= MANY_FROM {
             proposals.extend(self.propose_many());
         }
-        while proposals.len() < size && misses < 20 * size {
+        let mut last = None;
+        while proposals.len() + usize::from(last.is_some()) < size && misses < 20 * size {
             let varies = !self.templates.is_empty() && self.rng.random_bool(VARIANTS);
             let goal = if varies { None } else { self.goal() };
             let mut means = means!(self);
@@ -540,11 +541,18 @@ impl<'a> Search<'a> {
             } else {
                 self.maker.propose(&mut self.draft, &mut means, goal)
             };
-            match proposal {
-                Some(proposal) if self.before.is_new(&proposal.words) => proposals.push(proposal),
-                _ => misses += 1,
+            let announced = proposal.map(|proposal| (self.before.announce(&proposal.words), proposal));
+            misses += usize::from(announced.is_none());
+            // Whether one is new is asked when the next is made: the answer takes its time.
+            if let Some((announced, proposal)) = std::mem::replace(&mut last, announced) {
+                if self.before.is_new(announced) {
+                    proposals.push(proposal);
+                } else {
+                    misses += 1;
+                }
             }
         }
+        proposals.extend(last.filter(|(announced, _)| self.before.is_new(*announced)).map(|(_, last)| last));
         proposals
     }
 

@@ -17,10 +17,20 @@ impl Default for SeenBefore {
     }
 }
 
+/// A question that was announced: see [`SeenBefore::announce`].
+#[derive(Clone, Copy, Debug)]
+pub struct Announced(u64);
+
 impl SeenBefore {
-    /// Whether the words are new; remembers them.
-    pub fn is_new(&mut self, words: &[u16]) -> bool {
+    /// Says that the words will be asked for, so that what is known of them is on its way from memory meanwhile.
+    pub fn announce(&self, words: &[u16]) -> Announced {
         let hash = hash(words);
+        fetch(&self.blocks[size(hash % BLOCKS)]);
+        Announced(hash)
+    }
+
+    /// Whether the words are new; remembers them.
+    pub fn is_new(&mut self, Announced(hash): Announced) -> bool {
         let block = &mut self.blocks[size(hash % BLOCKS)];
         let mut new = false;
         for round in 0..HASHES {
@@ -32,6 +42,21 @@ impl SeenBefore {
         }
         new
     }
+}
+
+/// Asks for a block without waiting for it.
+fn fetch(block: &[u64; WORDS]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint about memory that is borrowed here; all x86-64 processors know it.
+        #[expect(unsafe_code, reason = "there is no safe way to say this")]
+        unsafe {
+            _mm_prefetch::<_MM_HINT_T0>(block.as_ptr().cast());
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = block;
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the tool runs on 64 bits only")]
@@ -75,21 +100,25 @@ mod tests {
     #[test]
     fn the_same_words_are_new_once() {
         let mut before = SeenBefore::default();
-        assert!(before.is_new(&[1, 2, 3]));
-        assert!(!before.is_new(&[1, 2, 3]));
-        assert!(before.is_new(&[1, 2, 4]));
-        assert!(before.is_new(&[1, 2]));
+        let mut is_new = |words: &[u16]| {
+            let announced = before.announce(words);
+            before.is_new(announced)
+        };
+        assert!(is_new(&[1, 2, 3]));
+        assert!(!is_new(&[1, 2, 3]));
+        assert!(is_new(&[1, 2, 4]));
+        assert!(is_new(&[1, 2]));
         let long: Vec<u16> = (0..100).collect();
-        assert!(before.is_new(&long));
+        assert!(is_new(&long));
         for place in 0..long.len() {
             let mut other = long.clone();
             other[place] += 1;
-            assert!(before.is_new(&other), "word {place} does not count");
+            assert!(is_new(&other), "word {place} does not count");
         }
-        assert!(!before.is_new(&long));
+        assert!(!is_new(&long));
         let lost = (0..2u16)
             .flat_map(|high| (0..50_000u16).map(move |low| [high, low, 7]))
-            .filter(|words| !before.is_new(words))
+            .filter(|words| !is_new(words))
             .count();
         assert!(lost < 20, "{lost} new sequences were taken for old");
     }

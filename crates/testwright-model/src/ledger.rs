@@ -6,7 +6,7 @@
 //! borrow it. A value without destructor ends silently (the compiler sees that it is used no more); one with a destructor
 //! would be used again at the end of its scope, so it must be dropped first.
 
-use crate::operation::{OpId, Operation, Operations, Take, TypeId};
+use crate::operation::{OpId, Operation, Operations, Param, Take, TypeId};
 use crate::sequence::{Arg, Closure, How, Step, ValueId};
 
 /// The values of a sequence after its last step.
@@ -165,15 +165,20 @@ impl<'a> Ledger<'a> {
         if surplus == 0 {
             return;
         }
-        let mut busy = vec![false; self.state.values.len()];
+        // The oldest are looked at, a bit for each.
+        let mut busy = [0u64; 4];
         for held in &self.state.loans {
             for place in [held.by, held.loan.of].into_iter().filter_map(|value| self.place(value)) {
-                busy[place] = true;
+                if let Some(bits) = busy.get_mut(place / 64) {
+                    *bits |= 1 << (place % 64);
+                }
             }
         }
-        let (mut open, mut busy) = (surplus, busy.into_iter());
+        let (mut open, mut place) = (surplus, 0);
         self.state.values.retain(|_| {
-            let idle = open > 0 && busy.next() == Some(false);
+            let is_idle = |bits: &u64| bits & (1 << (place % 64)) == 0;
+            let idle = open > 0 && busy.get(place / 64).is_some_and(is_idle);
+            place += 1;
             open -= usize::from(idle);
             !idle
         });
@@ -194,17 +199,17 @@ impl<'a> Ledger<'a> {
         self.state.made
     }
 
-    /// How many values were made before this one, which must be alive.
-    pub fn number(&self, value: ValueId) -> u32 {
-        self.value(value).number
+    /// How many values were made before this one; `None` if it is not alive.
+    pub fn number(&self, value: ValueId) -> Option<u32> {
+        self.find(value).map(|value| value.number)
     }
 
     fn place(&self, value: ValueId) -> Option<usize> {
         self.state.values.binary_search_by_key(&value, |value| value.id).ok()
     }
 
-    fn value(&self, value: ValueId) -> &Value {
-        &self.state.values[self.place(value).expect("the value is alive")]
+    fn find(&self, value: ValueId) -> Option<&Value> {
+        self.place(value).map(|place| &self.state.values[place])
     }
 
     /// What an alive value may refer to.
@@ -234,7 +239,7 @@ impl<'a> Ledger<'a> {
 
     /// The type of an alive value.
     pub fn ty(&self, value: ValueId) -> TypeId {
-        self.value(value).ty
+        self.find(value).expect("the value is alive").ty
     }
 
     /// Whether the value holds borrows of other values.
@@ -247,11 +252,9 @@ impl<'a> Ledger<'a> {
         self.state.values.iter().map(|value| (value.id, value.ty))
     }
 
-    /// Whether `arg` fits the parameter by type and mode.
-    pub fn fits(&self, operation: &Operation, index: usize, arg: Arg) -> bool {
-        let param = &operation.params[index];
-        let ty = self.ty(arg.value);
-        match (param.take, arg.how) {
+    /// Whether an argument of this type, passed so, fits the parameter.
+    fn fits(&self, param: &Param, ty: TypeId, how: How) -> bool {
+        match (param.take, how) {
             (Take::Value, How::Copy) => ty == param.ty && self.operations.abilities(ty).copy,
             // An unsized referent: `&mut [T]` is passed on without being given away.
             (Take::Value, How::ReborrowMut) => {
@@ -336,6 +339,10 @@ impl<'a> Ledger<'a> {
     /// Values to drop, in this order, at the end of the sequence: those that would be dropped by their scope after
     /// something which they may refer to.
     pub fn drops_at_end(&self) -> Vec<ValueId> {
+        // Nearly always everything refers to what was there before.
+        if self.state.loans.iter().all(|held| held.loan.of <= held.by) {
+            return Vec::new();
+        }
         let early: Vec<ValueId> = self
             .alive()
             .map(|(value, _)| value)
@@ -362,7 +369,12 @@ impl<'a> Ledger<'a> {
                 self.end_borrowers(value, true, &mut ended);
             }
             Act::Call(op, args) => self.check_call(self.operations.get(op), args, &mut ended)?,
-            Act::Closure(closure) => self.check_args(&closure.captures, &mut ended)?,
+            Act::Closure(closure) => {
+                if let Some(gone) = closure.captures.iter().find(|arg| !self.is_alive(arg.value)) {
+                    return Err(Illegal::Gone(gone.value));
+                }
+                self.check_args(&closure.captures, &mut ended)?;
+            }
         }
         ended.sort_unstable();
         ended.dedup();
@@ -378,14 +390,12 @@ impl<'a> Ledger<'a> {
         if args.len() != operation.params.len() {
             return Err(Illegal::Mismatch(ValueId(0)));
         }
-        for (index, arg) in args.iter().enumerate() {
-            if !self.is_alive(arg.value) {
-                return Err(Illegal::Gone(arg.value));
-            }
-            if !self.fits(operation, index, *arg) {
+        for (param, arg) in operation.params.iter().zip(args) {
+            let Some(value) = self.find(arg.value) else { return Err(Illegal::Gone(arg.value)) };
+            if !self.fits(param, value.ty, arg.how) {
                 return Err(Illegal::Mismatch(arg.value));
             }
-            if operation.params[index].needs_static
+            if param.needs_static
                 && (self.holds_loans(arg.value) || matches!(arg.how, How::Ref | How::RefMut))
             {
                 return Err(Illegal::NotStatic(arg.value));
@@ -394,11 +404,9 @@ impl<'a> Ledger<'a> {
         self.check_args(args, ended)
     }
 
+    /// Of arguments that are alive.
     fn check_args(&self, args: &[Arg], ended: &mut Vec<ValueId>) -> Result<(), Illegal> {
         for (index, arg) in args.iter().enumerate() {
-            if !self.is_alive(arg.value) {
-                return Err(Illegal::Gone(arg.value));
-            }
             let twice = args[..index].iter().find(|other| other.value == arg.value);
             if twice.is_some_and(|other| exclusive(other.how) || exclusive(arg.how)) {
                 return Err(Illegal::Conflict(arg.value));

@@ -78,8 +78,17 @@ impl<'a> Maker<'a> {
         others: &[Arg],
     ) -> Option<Arg> {
         let param = &self.operations.get(op).params[index];
+        // Asked for every value at hand, so as much as possible is known before.
+        let itself = self.way(param.take, param.ty, param.ty);
+        let through: &[(TypeId, bool)] =
+            if param.take == Take::Value { &[] } else { &self.references[param.ty] };
         let fit = |value: ValueId, ty: TypeId| {
-            let how = self.way(param.take, param.ty, ty)?;
+            let how = if ty == param.ty {
+                itself?
+            } else {
+                through.iter().find(|(reference, _)| *reference == ty)?;
+                self.way(param.take, param.ty, ty)?
+            };
             let taken = others
                 .iter()
                 .any(|other| other.value == value && (is_exclusive(how) || is_exclusive(other.how)));

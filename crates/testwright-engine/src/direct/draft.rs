@@ -45,6 +45,8 @@ pub struct Draft<'a> {
     pub used: Vec<Used>,
     /// What the next call is to be about, wherever it fits.
     pub focus: Option<ValueId>,
+    /// With more values in view than this, some are forgotten.
+    crowd: usize,
 }
 
 /// A call that a proposal adds.
@@ -95,6 +97,7 @@ impl<'a> Draft<'a> {
             args: Vec::new(),
             used: Vec::new(),
             focus: None,
+            crowd: 2 * VIEW,
         }
     }
 
@@ -108,6 +111,7 @@ impl<'a> Draft<'a> {
         self.args.clear();
         self.used.clear();
         (self.calls, self.subject_calls) = (0, 0);
+        self.crowd = 2 * VIEW;
         self.ledger.clear();
     }
 
@@ -165,9 +169,12 @@ impl<'a> Draft<'a> {
         let (steps, made) = (self.ledger.steps(), self.ledger.made());
         let base = self.at();
         self.words.extend_from_slice(&entry.words);
-        let number = u16::try_from(made).unwrap_or(u16::MAX);
-        for place in &shape.places {
-            self.words[usize::from(base + place)] += number;
+        if made > 0 {
+            let number = u16::try_from(made).unwrap_or(u16::MAX);
+            let words = &mut self.words[usize::from(base)..];
+            for place in &shape.places {
+                words[usize::from(*place)] += number;
+            }
         }
         self.places.extend(shape.places.iter().map(|place| place + base));
         self.sites.extend(shape.sites.iter().map(|site| site.moved(base)));
@@ -269,8 +276,10 @@ impl<'a> Draft<'a> {
 
     /// The step that was taken last.
     fn made(&mut self) -> ValueId {
-        if self.ledger.in_view() > 2 * VIEW {
+        if self.ledger.in_view() > self.crowd {
             self.ledger.forget_idle(VIEW);
+            // Some cannot be forgotten, and it takes time to find that out.
+            self.crowd = self.ledger.in_view() + VIEW;
         }
         ValueId(self.ledger.steps() - 1)
     }
@@ -301,16 +310,15 @@ impl<'a> Draft<'a> {
     }
 
     fn value_word(&mut self, value: ValueId, bits: u16) -> bool {
-        if !self.ledger.is_alive(value) {
-            return false;
-        }
+        let Some(number) = self.number(value) else { return false };
         self.places.push(self.at());
-        self.words.push(self.number(value) | bits);
+        self.words.push(number | bits);
         true
     }
 
-    fn number(&self, value: ValueId) -> u16 {
-        u16::try_from(self.ledger.number(value)).unwrap_or(code::VALUE) & code::VALUE
+    fn number(&self, value: ValueId) -> Option<u16> {
+        let number = self.ledger.number(value)?;
+        Some(u16::try_from(number).unwrap_or(code::VALUE) & code::VALUE)
     }
 
     /// The sequence as steps, with the drops that the end of the scope would do in the wrong order.
@@ -376,12 +384,13 @@ impl<'a> Draft<'a> {
         let observed = observed
             .iter()
             .copied()
-            .filter(|value| self.ledger.is_alive(*value))
+            .filter_map(|value| {
+                Some(Observed { value, number: self.number(value)?, ty: self.ledger.ty(value) })
+            })
             .take(OBSERVED)
-            .map(|value| Observed { value, ty: self.ledger.ty(value), number: self.number(value) })
             .collect();
         let drops = self.ledger.drops_at_end();
-        let drops = drops.into_iter().map(|value| (value, self.number(value))).collect();
+        let drops = drops.into_iter().filter_map(|value| Some((value, self.number(value)?))).collect();
         self.ledger.forget_idle(VIEW);
         let shape = Shape {
             places: self.places.as_slice().into(),

@@ -434,6 +434,7 @@ impl<'a> Maker<'a> {
         let Some(back) = draft.fresh.iter().rev().take(3).position(fits) else { return };
         let span = means.rng.random_range(back + 1..=3).min(draft.fresh.len());
         let times = means.rng.random_range(1..=REPEATS);
+        let mut renamed: Vec<(ValueId, ValueId)> = Vec::with_capacity(span);
         for _ in 0..times {
             if draft.calls > LONGEST || draft.fresh.len() < span {
                 return;
@@ -441,7 +442,7 @@ impl<'a> Maker<'a> {
             let from = draft.fresh.len() - span;
             let calls: [Option<Fresh>; 3] =
                 std::array::from_fn(|place| draft.fresh[from..].get(place).copied());
-            let mut renamed: Vec<(ValueId, ValueId)> = Vec::new();
+            renamed.clear();
             for call in calls.into_iter().flatten() {
                 // What a failed try leaves behind, a literal or so, does no harm.
                 let Some(value) = self.again(draft, means, &call, &renamed) else { return };
@@ -458,11 +459,12 @@ impl<'a> Maker<'a> {
         renamed: &[(ValueId, ValueId)],
     ) -> Option<ValueId> {
         let mut notes = Notes { classes: call.classes, of: 0 };
-        let old = draft.args(call).to_vec();
-        let mut args = Vec::with_capacity(old.len());
-        for (index, arg) in old.iter().enumerate() {
+        let params = &self.operations.get(call.op).params;
+        let mut args = Vec::with_capacity(params.len());
+        for (index, param) in params.iter().enumerate() {
+            let arg = draft.args(call)[index];
             let value = renamed.iter().find(|(old, _)| *old == arg.value).map_or(arg.value, |(_, new)| *new);
-            let literal = self.literals[self.operations.get(call.op).params[index].ty];
+            let literal = self.literals[param.ty];
             let keep = draft.ledger.is_alive(value) && !(literal && means.rng.random_bool(0.5));
             if keep {
                 args.push(Arg { value, how: arg.how });

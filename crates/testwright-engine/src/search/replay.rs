@@ -77,7 +77,8 @@ impl Search<'_> {
         };
         self.learned.replayed.sequences += 1;
         // A later proposal is not to be the same; the pool may hold what the corpus holds, for other values of it.
-        self.before.is_new(&proposal.words);
+        let announced = self.before.announce(&proposal.words);
+        self.before.is_new(announced);
         Some(proposal)
     }
 
