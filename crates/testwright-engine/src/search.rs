@@ -9,6 +9,7 @@ mod learning;
 mod looking;
 mod replay;
 mod sharing;
+mod shedding;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::path::{Path, PathBuf};

@@ -125,6 +125,13 @@ impl Choice {
         self.callables[op.0 as usize]
     }
 
+    /// All groundings of the operation's callable.
+    pub fn alike(&self, op: OpId) -> Vec<OpId> {
+        let of_callable =
+            (0..).map(OpId).zip(&self.callables).filter(|(_, callable)| **callable == self.callable(op));
+        of_callable.map(|(op, _)| op).collect()
+    }
+
     /// Whether the operation ended a worker, as any grounding of its callable.
     pub fn kills(&self, op: OpId) -> bool {
         self.deaths[self.callable(op) as usize] > 0

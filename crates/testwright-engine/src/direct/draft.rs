@@ -446,6 +446,11 @@ impl Proposal {
         !self.varied.is_empty()
     }
 
+    /// Whether the step is a call that the proposal adds to what ran before.
+    pub fn is_fresh(&self, step: u32) -> bool {
+        self.aim.fresh.iter().any(|fresh| fresh.value.0 == step)
+    }
+
     /// The sequence, to be kept.
     pub fn entry(&self) -> Entry {
         Entry { shape: Arc::clone(&self.shape), words: self.words.as_slice().into() }

@@ -216,6 +216,20 @@ impl Pool {
         offers[dearer] = offer;
     }
 
+    /// Gives up the values of all other sequences.
+    pub fn retain(&mut self, mut keeps: impl FnMut(&Entry) -> bool) {
+        self.len = 0;
+        for (classes, filled) in self.by_type.iter_mut().zip(&mut self.filled) {
+            for (class, offers) in classes.iter_mut().enumerate() {
+                offers.retain(|offer| keeps(&offer.entry));
+                if offers.is_empty() {
+                    *filled &= !(1 << class);
+                }
+                self.len += offers.len();
+            }
+        }
+    }
+
     /// Sequences with the values that they offer, at most so many: of each type the shortest first.
     pub fn sample(&self, most: usize) -> Vec<(&Entry, Vec<ValueId>)> {
         let mut found: Vec<(usize, &Entry, Vec<ValueId>)> = Vec::new();
@@ -372,6 +386,23 @@ mod tests {
             pool.burden(&used(7), 0);
         }
         assert_eq!(taken(&pool), 200);
+    }
+
+    #[test]
+    fn what_is_given_up_is_not_chosen() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
+        let mut pool = Pool::new(2, Novelty::Fingerprint);
+        let words = |word: u16| Entry { words: Arc::from([word]), ..entry() };
+        for word in 0..20 {
+            let ty = TypeId(u32::from(word < 5));
+            pool.offer(ty, Offer::new(words(word), ValueId(0), u64::from(word) << 8, 1), &mut rng);
+        }
+        pool.retain(|entry| entry.words[0] >= 5 && entry.words[0] != 7);
+        assert_eq!(pool.len(), 14);
+        assert!(pool.choose(TypeId(1), &mut rng).is_none(), "all of that type are gone");
+        let chosen =
+            (0..200).filter_map(|_| pool.choose(TypeId(0), &mut rng).map(|(_, offer)| offer.entry.words[0]));
+        assert!(chosen.into_iter().all(|word| word != 7));
     }
 
     #[test]

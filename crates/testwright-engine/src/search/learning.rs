@@ -135,6 +135,10 @@ impl Search<'_> {
         if execution.died() && !proposal.is_variant() {
             self.pool.burden(&proposal.aim.used, DEATH);
         }
+        let too_much = matches!(execution.ending, Ending::Hung | Ending::OutOfMemory);
+        if too_much && in_call && !proposal.is_variant() && !proposal.is_fresh(step) {
+            self.shed(proposal, step);
+        }
         let choice = &mut self.learned.choice;
         for fresh in &proposal.aim.fresh {
             if in_call && fresh.value.0 > step {
