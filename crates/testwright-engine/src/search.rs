@@ -5,11 +5,11 @@
 
 mod batch;
 mod branching;
+mod excess;
 mod learning;
 mod looking;
 mod replay;
 mod sharing;
-mod shedding;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::path::{Path, PathBuf};

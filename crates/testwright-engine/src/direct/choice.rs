@@ -44,12 +44,27 @@ pub struct Choice {
     refused: QuickSet,
     /// The callable of each operation, for what all its groundings share.
     callables: Vec<u32>,
-    /// By callable and argument: the smallest class of number that took a lot of time and memory.
-    wasteful: QuickMap<u8>,
+    /// By callable and argument: the numbers that took a lot of time and memory.
+    wasteful: QuickMap<Wasteful>,
     /// By callable and argument, where a number came from other calls: how often, and what that cost in usual sequences.
     computed: QuickMap<(u32, u64)>,
     /// Slow sequences take more than their share of the time.
     strained: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Wasteful {
+    /// The smallest class of them.
+    from: u8,
+    /// How many workers they ended.
+    deaths: u32,
+}
+
+impl Wasteful {
+    /// Each worker that it ended makes a number rarer, but never impossible: one in some thousands finds what only it finds.
+    fn dares(self, rng: &mut Xoshiro256PlusPlus) -> bool {
+        self.deaths == 0 || rng.random_ratio(1, self.deaths.saturating_pow(2).min(4096))
+    }
 }
 
 /// Literal arguments of a call that are told apart.
@@ -206,8 +221,20 @@ impl Choice {
         let callable = self.callable(op);
         for (argument, class) in each(classes) {
             if LARGE.contains(&class) {
-                let from = self.wasteful.entry(place(callable, argument, 0)).or_insert(class);
-                *from = class.min(*from);
+                let known = self.wasteful.entry(place(callable, argument, 0));
+                let known = known.or_insert(Wasteful { from: class, deaths: 0 });
+                known.from = class.min(known.from);
+            }
+        }
+    }
+
+    /// The same if it ended its worker.
+    pub fn record_fatal(&mut self, op: OpId, classes: u64) {
+        self.record_waste(op, classes);
+        let callable = self.callable(op);
+        for (argument, _) in each(classes).filter(|(_, class)| LARGE.contains(class)) {
+            if let Some(known) = self.wasteful.get_mut(&place(callable, argument, 0)) {
+                known.deaths += 1;
             }
         }
     }
@@ -216,8 +243,13 @@ impl Choice {
     pub fn record_death(&mut self, op: OpId, classes: u64) {
         let callable = self.callable(op);
         self.deaths[callable as usize] += 1;
+        self.record_fatal(op, classes);
+        self.record_excess(op, classes);
+    }
+
+    /// The same if a number is to blame rather than the operation.
+    pub fn record_excess(&mut self, op: OpId, classes: u64) {
         self.charge(op, classes, DEATH);
-        self.record_waste(op, classes);
         for _ in 0..8 {
             self.record(op, classes, true);
         }
@@ -244,22 +276,19 @@ impl Choice {
     pub fn avoids(&self, op: OpId, argument: usize, literal: &Literal, rng: &mut Xoshiro256PlusPlus) -> bool {
         let Ok(argument) = u8::try_from(argument) else { return false };
         let (callable, class) = (self.callable(op), class(literal));
-        if LARGE.contains(&class)
-            && self.wasteful.get(&place(callable, argument, 0)).is_some_and(|from| *from <= class)
-            && rng.random_bool(match class {
-                _ if SOME.contains(&class) => {
-                    if self.strained {
-                        0.9
-                    } else {
-                        0.5
-                    }
-                }
+        let wasteful =
+            if LARGE.contains(&class) { self.wasteful.get(&place(callable, argument, 0)) } else { None };
+        if let Some(wasteful) = wasteful.filter(|wasteful| wasteful.from <= class) {
+            let avoided = match class {
+                _ if SOME.contains(&class) && self.strained => 0.9,
+                _ if SOME.contains(&class) => 0.5,
                 _ if self.strained => 0.995,
                 _ if AFFORDABLE.contains(&class) => 0.85,
                 _ => 0.98,
-            })
-        {
-            return true;
+            };
+            if rng.random_bool(avoided) || !wasteful.dares(rng) {
+                return true;
+            }
         }
         let Some((calls, panics)) = self.literals.get(&place(callable, argument, class)) else {
             return false;
@@ -342,6 +371,24 @@ mod tests {
         assert!(avoided(1 << 20) > 180);
         assert_eq!(avoided(1 << 15), 0);
         assert_eq!(avoided(3), 0);
+    }
+
+    #[test]
+    fn numbers_that_end_workers_become_ever_rarer() {
+        let mut choice = Choice::new(1);
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        let (large, small) = (Literal::Int(1 << 40), Literal::Int(3));
+        let mut taken = |choice: &Choice, literal: &Literal| {
+            (0..20_000).filter(|_| !choice.avoids(OP, 0, literal, &mut rng)).count()
+        };
+        choice.record_fatal(OP, class_bits(0, &large));
+        let after_one = taken(&choice, &large);
+        for _ in 0..9 {
+            choice.record_fatal(OP, class_bits(0, &large));
+        }
+        let after_ten = taken(&choice, &large);
+        assert!((300..500).contains(&after_one) && after_ten < 15, "{after_one} {after_ten}");
+        assert_eq!(taken(&choice, &small), 20_000);
     }
 
     #[test]

@@ -136,16 +136,16 @@ impl Search<'_> {
             self.pool.burden(&proposal.aim.used, DEATH);
         }
         let too_much = matches!(execution.ending, Ending::Hung | Ending::OutOfMemory);
-        if too_much && in_call && !proposal.is_variant() && !proposal.is_fresh(step) {
-            self.shed(proposal, step);
-        }
+        let blamed = too_much && in_call && self.blame_numbers(proposal, step);
         let choice = &mut self.learned.choice;
         for fresh in &proposal.aim.fresh {
             if in_call && fresh.value.0 > step {
                 break;
             }
             let failed = in_call && fresh.value.0 == step;
-            if failed && execution.died() {
+            if failed && blamed {
+                choice.record_excess(fresh.op, fresh.classes);
+            } else if failed && execution.died() {
                 choice.record_death(fresh.op, fresh.classes);
             } else if failed || !proposal.is_variant() {
                 choice.record(fresh.op, fresh.classes, failed);
@@ -157,8 +157,8 @@ impl Search<'_> {
         // The same with other literals ran to its end: one of them is to blame.
         for (op, classes) in &proposal.varied {
             choice.note(*op, *classes, true);
-            if execution.died() {
-                choice.record_waste(*op, *classes);
+            if execution.died() && !blamed {
+                choice.record_fatal(*op, *classes);
             }
         }
         if !in_call && execution.died() {
