@@ -46,8 +46,16 @@ impl<'a> Maker<'a> {
         } else {
             0.8
         }) {
-            if let Some(arg) = self.find(draft, means, op, index, others) {
-                notes.classes |= if number { choice::computed_bits(index) } else { 0 };
+            let found = self.find(draft, means, op, index, others);
+            let known = found.filter(|_| number).and_then(|arg| draft.literal_of(arg.value, means.bank));
+            let avoided =
+                known.as_ref().is_some_and(|known| means.choice.avoids(op, index, known, means.rng));
+            if let Some(arg) = found.filter(|_| !avoided) {
+                notes.classes |= match &known {
+                    Some(known) => choice::class_bits(index, known),
+                    None if number => choice::computed_bits(index),
+                    None => 0,
+                };
                 return Some(arg);
             }
         }
@@ -238,15 +246,17 @@ impl<'a> Maker<'a> {
     /// A literal that an operation is likely to bear.
     pub(super) fn literal_for(&self, op: OpId, index: usize, ty: TypeId, means: &mut Means<'_>) -> Literal {
         let mut literal = self.literal(ty, means);
+        let mut avoided = means.choice.avoids(op, index, &literal, means.rng);
         for _ in 0..3 {
-            if !means.choice.avoids(op, index, &literal, means.rng) {
+            if !avoided {
                 break;
             }
             literal = self.literal(ty, means);
+            avoided = means.choice.avoids(op, index, &literal, means.rng);
         }
         let too_large = matches!(literal, Literal::Int(value) if !(0..=MODEST).contains(&value));
-        if too_large && self.is_count(op, index) {
-            literal = Literal::Int(means.rng.random_range(0..24));
+        if too_large && (avoided || self.is_count(op, index)) {
+            literal = Literal::Int(self.wishes.clamp(means.rng.random_range(0..24)));
         }
         literal
     }

@@ -169,15 +169,15 @@ impl<'a> Draft<'a> {
         let (steps, made) = (self.ledger.steps(), self.ledger.made());
         let base = self.at();
         self.words.extend_from_slice(&entry.words);
-        if made > 0 {
-            let number = u16::try_from(made).unwrap_or(u16::MAX);
+        let number = u16::try_from(made).unwrap_or(u16::MAX);
+        if number > 0 {
             let words = &mut self.words[usize::from(base)..];
             for place in &shape.places {
                 words[usize::from(*place)] += number;
             }
         }
         self.places.extend(shape.places.iter().map(|place| place + base));
-        self.sites.extend(shape.sites.iter().map(|site| site.moved(base)));
+        self.sites.extend(shape.sites.iter().map(|site| site.moved(base, number)));
         self.calls += shape.calls;
         self.subject_calls += shape.subject_calls;
         self.ledger.absorb(&shape.state);
@@ -204,11 +204,11 @@ impl<'a> Draft<'a> {
         if self.is_full() {
             return None;
         }
-        let at = self.at();
+        let (at, number) = (self.at(), self.ledger.made());
         write_literal(self.operations, ty, value, bank, &mut self.words)?;
         // A literal uses nothing, so nothing forbids it.
         self.ledger.act_or_drops(Act::Literal(ty)).ok()?;
-        self.sites.push(Site::new(at, wanted));
+        self.sites.push(Site::new(at, number, wanted));
         Some(self.made())
     }
 
@@ -221,6 +221,14 @@ impl<'a> Draft<'a> {
     pub fn literal_at(&self, index: usize) -> Option<(Site, &[u16])> {
         let site = *self.sites.get(index)?;
         Some((site, &self.words[usize::from(site.at)..]))
+    }
+
+    /// The literal that an alive value is, if it was written out.
+    pub fn literal_of(&self, value: ValueId, bank: &Bank) -> Option<Literal> {
+        let number = self.ledger.number(value)?;
+        let index = self.sites.binary_search_by_key(&number, |site| site.number()).ok()?;
+        let (_, words) = self.literal_at(index)?;
+        Some(read_literal(self.operations, bank, words))
     }
 
     /// Writes another literal of the same type in the place of one.
@@ -342,7 +350,7 @@ impl<'a> Draft<'a> {
             let encoded = match step {
                 _ if !legal => false,
                 Step::Literal { ty, value } => {
-                    draft.sites.push(Site::new(draft.at(), None));
+                    draft.sites.push(Site::new(draft.at(), draft.ledger.made(), None));
                     write_literal(operations, *ty, value, bank, &mut draft.words).is_some()
                 }
                 Step::Forget(_) => draft.encode(step.into(), code::FORGET),

@@ -53,24 +53,31 @@ pub struct Shape {
 pub struct Site {
     /// The word that it begins with.
     pub at: u16,
+    /// How many values are made before it.
+    number: u16,
     /// The argument of an operation that it was made for; small, because entries have many.
     argument: u8,
     op: u16,
 }
 
 impl Site {
-    pub fn new(at: u16, wanted: Option<(OpId, usize)>) -> Self {
+    pub fn new(at: u16, number: u32, wanted: Option<(OpId, usize)>) -> Self {
         let fits = wanted.and_then(|(op, argument)| {
             Some((u16::try_from(op.0).ok()?, u8::try_from(argument).ok().filter(|at| *at < NOBODY)?))
         });
         let (op, argument) = fits.unwrap_or((0, NOBODY));
-        Site { at, argument, op }
+        Site { at, number: u16::try_from(number).unwrap_or(u16::MAX), argument, op }
     }
 
-    /// The same in code with so many words before it.
+    /// The same in code with so many words before it, which make so many values.
     #[must_use]
-    pub fn moved(self, by: u16) -> Self {
-        Site { at: self.at + by, ..self }
+    pub fn moved(self, by: u16, made: u16) -> Self {
+        Site { at: self.at + by, number: self.number.saturating_add(made), ..self }
+    }
+
+    /// How many values are made before it.
+    pub fn number(self) -> u32 {
+        u32::from(self.number)
     }
 
     /// The operation that it was made for, and which argument.
