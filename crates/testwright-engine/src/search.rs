@@ -11,7 +11,7 @@ mod looking;
 mod replay;
 mod sharing;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
@@ -250,6 +250,8 @@ pub struct Search<'a> {
     past: &'a Stored,
     /// Sequences that failed in earlier runs; each build is tried with them.
     recalled: Vec<Proposal>,
+    /// By operation and argument: from which number on the pool's sequences were given up for this build.
+    shed: HashMap<(OpId, usize), i128>,
     /// Sequences one of which reached something first; to be found out when the worker is idle.
     suspects: Vec<Suspects>,
     /// The build for branch-directed generation, if there is to be one.
@@ -334,6 +336,7 @@ impl<'a> Search<'a> {
             batch: Batch::new(0),
             past,
             recalled: Vec::new(),
+            shed: HashMap::new(),
             suspects: Vec::new(),
             tracing,
             tracer: None,
@@ -502,6 +505,7 @@ impl<'a> Search<'a> {
         let variant = self.stages[next].variant;
         self.worker = start_worker(&binary, self.scratch, self.job, self.plan, variant)?;
         self.bank.start_over();
+        self.shed.clear();
         self.stage = next;
         self.restarts = 0;
         if variant.counts() {

@@ -41,10 +41,15 @@ impl Search<'_> {
         !counts.is_empty()
     }
 
-    /// Gives up the pool's sequences that ask for as much.
+    /// Gives up the pool's sequences that ask for as much, unless that was done before.
     fn shed(&mut self, count: Count) {
         let (operations, bank) = (&self.bench.operations, &self.bank);
         let alike = self.learned.choice.alike(count.op);
+        let least = self.shed.entry((alike[0], count.argument)).or_insert(i128::MAX);
+        if *least <= count.number.min(LARGE) {
+            return;
+        }
+        *least = count.number.min(LARGE);
         self.pool.retain(|entry| {
             !direct::calls(operations, &entry.words).any(|op| alike.contains(&op))
                 || !asks(&direct::decode(operations, bank, &entry.words), &alike, count)
