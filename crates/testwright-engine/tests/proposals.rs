@@ -135,6 +135,28 @@ fn a_joined_sequence_has_its_own_numbers() {
 }
 
 #[test]
+fn values_that_were_written_out_are_known_by_what_they_are() {
+    let world = world();
+    let mut bank = Bank::default();
+    let mut draft = Draft::new(&world.operations);
+    fill(&world, &mut draft, &mut bank);
+    let entry = draft.propose().entry();
+    draft.clear(Vec::new());
+    draft.absorb(&entry);
+    // A drop in the sequence is a step that makes no value.
+    let second = draft.absorb(&entry);
+    let own = draft.literal(world.number, &Literal::Int(7), None, &mut bank).expect("room");
+    let known = |value| draft.literal_of(value, &bank);
+    for first in [0, second] {
+        assert_eq!(known(ValueId(first)), None, "a call made it");
+        assert_eq!(known(ValueId(first + 1)), Some(Literal::Int(-5)));
+        assert_eq!(known(ValueId(first + 3)), Some(Literal::Str("blue".to_owned())));
+        assert_eq!(known(ValueId(first + 5)), None, "it was dropped");
+    }
+    assert_eq!(known(own), Some(Literal::Int(7)));
+}
+
+#[test]
 fn a_variant_differs_in_literals_alone() {
     let world = world();
     let usable: HashSet<OpId> = world.operations.ids().collect();

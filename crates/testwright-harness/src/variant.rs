@@ -52,9 +52,9 @@ impl Variant {
         }
     }
 
-    /// [`Variant::memory`] under the sanitizer.
+    /// [`Variant::memory`] under the sanitizer, which is slow enough: optimised as the manual of the sanitizer says.
     pub fn sanitized() -> Variant {
-        Variant { sanitizer: true, coverage: Coverage::Off, ..Variant::memory() }
+        Variant { opt_level: 1, sanitizer: true, coverage: Coverage::Off, ..Variant::memory() }
     }
 
     /// Short and different for each variant; fit for a file's name.
