@@ -119,6 +119,22 @@ struct Proven {
     sequence: Sequence,
 }
 
+/// The operations that leak alone: their leak came down to one call.
+fn leakers<'f>(
+    operations: &Operations,
+    shortened: impl Iterator<Item = &'f (Sequence, Failure)>,
+) -> HashSet<String> {
+    let alone = |short: &Sequence| subject_calls(operations, short) == 1;
+    let leaks = shortened.filter(|(short, failure)| failure.class == LEAK && alone(short));
+    leaks.map(|(_, failure)| failure.operation.clone()).collect()
+}
+
+/// Whether a sequence of several calls has one of these operations among them.
+fn calls_one_of(operations: &Operations, sequence: &Sequence, paths: &HashSet<String>) -> bool {
+    subject_calls(operations, sequence) > 1
+        && calls(sequence).any(|op| paths.contains(&operations.get(op).path))
+}
+
 /// A failure as it was found, and what was done to it.
 struct Original {
     calls: usize,
@@ -149,6 +165,7 @@ impl Round<'_> {
         let operations = &self.bench.operations;
         let mut others = Vec::new();
         let mut shortened: Vec<(Seen, Sequence, Original, String)> = Vec::new();
+        let leakers = leakers(operations, cases.iter().filter_map(|case| case.short.as_ref()));
         for Case { mut seen, short, effort, plain, .. } in cases {
             let Some((short, failure)) = short else {
                 if let Some(again) = seen.again {
@@ -176,7 +193,8 @@ impl Round<'_> {
                     shortened.iter().any(|(other, ..)| same(other.failure.class, &other.failure.operation));
                 let before =
                     self.proven.iter().any(|proven| same(&proven.finding.class, &proven.finding.operation));
-                if now || before {
+                // One that there was no time to shorten is most likely the leak of a call in it that leaks alone.
+                if now || before || calls_one_of(operations, &short, &leakers) {
                     continue;
                 }
             }
@@ -406,5 +424,46 @@ mod tests {
         assert_eq!(all, ["panic a", "panic a", "ub"], "the others are left");
         assert_eq!(take_turns(&mut all, 3, kind), ["panic a", "panic a", "ub"]);
         assert!(all.is_empty());
+    }
+
+    #[test]
+    fn a_leak_that_was_not_shortened_is_that_of_a_call_which_leaks_alone() {
+        use testwright_model::operation::{Flow, Form, OpId, Operation, Origin, TypeId};
+        use testwright_model::sequence::Step;
+        let mut operations = Operations::default();
+        for path in ["Bag::new", "Bag::leaky", "Bag::len"] {
+            operations.operations.push(Operation {
+                path: path.to_owned(),
+                origin: Origin::Subject(0),
+                params: Vec::new(),
+                result: TypeId(0),
+                flow: Flow::default(),
+                form: Form::default(),
+                panics: None,
+                grounding: String::new(),
+            });
+        }
+        let sequence = |ops: &[u32]| {
+            let steps = ops.iter().map(|op| Step::Call { op: OpId(*op), args: Vec::new() }).collect();
+            Sequence { steps }
+        };
+        let leak = |ops: &[u32], operation: &str| {
+            let failure = Failure {
+                tier: Tier::Bug,
+                class: LEAK,
+                operation: operation.to_owned(),
+                step: 0,
+                message: String::new(),
+                file: String::new(),
+                line: 0,
+            };
+            (sequence(ops), failure)
+        };
+        let shortened = [leak(&[1], "Bag::leaky"), leak(&[0, 2], "Bag::len")];
+        let leakers = leakers(&operations, shortened.iter());
+        assert_eq!(leakers, HashSet::from(["Bag::leaky".to_owned()]), "the other takes two calls");
+        assert!(calls_one_of(&operations, &sequence(&[0, 1, 2]), &leakers));
+        assert!(!calls_one_of(&operations, &sequence(&[1]), &leakers), "it is that leak itself");
+        assert!(!calls_one_of(&operations, &sequence(&[0, 2]), &leakers));
     }
 }
