@@ -165,7 +165,10 @@ impl Round<'_> {
         let operations = &self.bench.operations;
         let mut others = Vec::new();
         let mut shortened: Vec<(Seen, Sequence, Original, String)> = Vec::new();
-        let leakers = leakers(operations, cases.iter().filter_map(|case| case.short.as_ref()));
+        let mut leakers = leakers(operations, cases.iter().filter_map(|case| case.short.as_ref()));
+        let alone = |finding: &report::Finding| finding.class == LEAK && finding.calls == 1;
+        let proven = self.proven.iter().map(|proven| &proven.finding).filter(|finding| alone(finding));
+        leakers.extend(proven.map(|finding| finding.operation.clone()));
         for Case { mut seen, short, effort, plain, .. } in cases {
             let Some((short, failure)) = short else {
                 if let Some(again) = seen.again {
