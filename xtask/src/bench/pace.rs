@@ -32,8 +32,8 @@ pub fn print(tool: &Tool, crates: &[Listed], seconds: u64) -> anyhow::Result<()>
     let limit = Duration::from_secs(seconds);
     let (mut rows, mut fuzzed) = (Vec::new(), Vec::new());
     for listed in crates {
-        // All builds first: compilers would take the search's time.
-        tool.generate(listed, &["--jobs", "1", "--budget", "8s"])?;
+        // All builds first, the sanitized one takes longest: compilers would take the search's time.
+        tool.generate(listed, &["--jobs", "1", "--budget", &budget])?;
         for sanitizer in SANITIZERS {
             let load = process::load();
             let run = |tool: &Tool, jobs| {
