@@ -196,8 +196,13 @@ impl Round<'_> {
                     shortened.iter().any(|(other, ..)| same(other.failure.class, &other.failure.operation));
                 let before =
                     self.proven.iter().any(|proven| same(&proven.finding.class, &proven.finding.operation));
-                // One that there was no time to shorten is most likely the leak of a call in it that leaks alone.
-                if now || before || calls_one_of(operations, &short, &leakers) {
+                if now || before {
+                    continue;
+                }
+                // Mostly one that there was no time to shorten.
+                if calls_one_of(operations, &short, &leakers) {
+                    let key = ("a leak beside a call that leaks alone".to_owned(), seen.failure.operation);
+                    *found.dismissed.entry(key).or_default() += 1;
                     continue;
                 }
             }

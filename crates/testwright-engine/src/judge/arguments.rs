@@ -1,6 +1,6 @@
 //! What the arguments of a step are made of: numbers, places in something, values of the library.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use testwright_model::operation::{Operation, Operations, Origin};
 use testwright_model::sequence::{Sequence, Step};
@@ -206,9 +206,9 @@ pub(super) fn asks_for_much(sequence: &Sequence, step: usize, absurd: i128) -> b
 }
 
 /// The step, what made its arguments, what changed them before it, and what these were made of.
-fn history(sequence: &Sequence, step: usize) -> HashSet<usize> {
+pub fn history(sequence: &Sequence, step: usize) -> BTreeSet<usize> {
     let mut open = vec![step];
-    let mut seen = HashSet::new();
+    let mut seen = BTreeSet::new();
     while let Some(index) = open.pop() {
         if seen.insert(index) {
             open.extend(sequence.steps[index].uses().iter().map(|value| value.0 as usize));

@@ -15,6 +15,7 @@ use testwright_model::law::{Confidence, Law};
 use testwright_model::operation::{Operation, Operations, Origin};
 use testwright_model::sequence::{Sequence, Step};
 
+pub use arguments::history;
 use arguments::{
     asks_for_much, borrows_itself, has_foreign_index, has_made_up_index, is_beyond_memory, is_made_by_hand,
     is_made_up, is_of_subject, is_set_to_the_end, takes_unknown_number,

@@ -3,14 +3,14 @@
 //! What one build does in no time may take another for ever: a loop that the optimizer removes, a count of values without size. Then
 //! the pool's sequences that ask for as much are given up, else each of them would end a worker.
 
-use testwright_model::Literal;
-use testwright_model::OpId;
 use testwright_model::sequence::{Sequence, Step};
+use testwright_model::{Literal, OpId};
 
 use super::Search;
 use crate::direct;
 use crate::direct::choice::class_bits;
 use crate::direct::draft::Proposal;
+use crate::judge::history;
 
 /// Counts from here on are given up; smaller ones only if they are as large as the one that took too much.
 const LARGE: i128 = 1 << 16;
@@ -59,26 +59,11 @@ impl Search<'_> {
 
 /// The large numbers that the call at a step depends on: its arguments, and those of the calls that made or changed them.
 fn counts(sequence: &Sequence, step: usize) -> Vec<Count> {
-    let mut found = Vec::new();
-    let mut due = vec![step];
-    let mut known = vec![false; sequence.steps.len()];
-    while let Some(step) = due.pop() {
-        if known.get(step).is_none_or(|known| *known) {
-            continue;
-        }
-        known[step] = true;
-        found.extend(own_counts(sequence, step));
-        let Step::Call { args, .. } = &sequence.steps[step] else { continue };
-        for arg in args {
-            let changes = |step: &Step| {
-                matches!(step, Step::Call { args, .. }
-                    if args.iter().any(|other| other.value == arg.value && other.how.is_mut()))
-            };
-            due.push(arg.value.0 as usize);
-            due.extend((0..step).filter(|before| changes(&sequence.steps[*before])));
-        }
+    // The number of the step is what a worker said that may have been damaged.
+    if step >= sequence.steps.len() {
+        return Vec::new();
     }
-    found
+    history(sequence, step).into_iter().flat_map(|step| own_counts(sequence, step)).collect()
 }
 
 /// The arguments of the call at a step that are large numbers, written out.
@@ -151,13 +136,13 @@ mod tests {
         call(&mut sequence, 3, &asked);
         let args = [(value, How::Move), number(&mut sequence, 9)];
         let last = call(&mut sequence, 4, &args);
-        let mut blamed = counts(&sequence, last.0 as usize);
-        blamed.sort_by_key(|count| count.number);
+        let blamed = counts(&sequence, last.0 as usize);
         let count = |op, argument, number| Count { op: OpId(op), argument, number };
         assert_eq!(
             blamed,
             [count(1, 0, 5000), count(2, 1, 6000)],
             "not what was only asked, nor small numbers"
         );
+        assert_eq!(counts(&sequence, 100), [], "no such step");
     }
 }
