@@ -6,12 +6,13 @@
 mod batch;
 mod branching;
 mod excess;
+mod harvest;
 mod learning;
 mod looking;
 mod replay;
 mod sharing;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
@@ -28,7 +29,6 @@ use testwright_model::ledger::State;
 use testwright_model::operation::{Operations, TypeId};
 use testwright_model::sequence::{Sequence, Step};
 use testwright_store::Stored;
-use testwright_wire::layout::SLOTS;
 use testwright_wire::record::want;
 
 use crate::branch::{Figures, Tracer};
@@ -46,7 +46,8 @@ use crate::saving::Saver;
 use crate::seen_before::SeenBefore;
 use crate::workbench::Workbench;
 use crate::{EngineError, encode};
-use batch::{Received, Sent, Suspects};
+use batch::{Done, Suspects};
+use harvest::Harvest;
 
 /// A failure as it was first seen.
 #[derive(Clone, Debug)]
@@ -179,9 +180,6 @@ const TRIES: u32 = 6;
 const MANY_FROM: f64 = 0.15;
 const MANY_TURNS: usize = 3;
 
-/// So many of the proposals are sequences of the batch before with other literals: they cost little to make, and what ran to its
-/// end once is likely to do it again.
-const VARIANTS: f64 = 0.5;
 /// Sequences before the first law is checked: what a plain call reaches is to be reached by one.
 const UNJUDGED: u64 = 2000;
 
@@ -243,6 +241,7 @@ pub struct Search<'a> {
     ticks: (u64, u64),
     /// Sequences of the last batch that ran to their end and have literals, to be run again with others.
     templates: Vec<Proposal>,
+    harvest: Harvest,
     draft: Draft<'a>,
     buffers: Vec<Vec<u16>>,
     /// What is handed to the worker, written over each time.
@@ -252,7 +251,7 @@ pub struct Search<'a> {
     recalled: Vec<Proposal>,
     /// By operation and argument: from which number on the pool's sequences were given up for this build.
     shed: HashMap<(OpId, usize), i128>,
-    /// Sequences one of which reached something first; to be found out when the worker is idle.
+    /// Sequences one of which reached something first; to be found out after the batch.
     suspects: Vec<Suspects>,
     /// The build for branch-directed generation, if there is to be one.
     tracing: Option<&'a Path>,
@@ -331,6 +330,7 @@ impl<'a> Search<'a> {
             usual: FRACTION * TICKS_OF_A_CALL,
             ticks: (0, 0),
             templates: Vec::new(),
+            harvest: Harvest::default(),
             draft: Draft::new(operations),
             buffers: Vec::new(),
             batch: Batch::new(0),
@@ -346,44 +346,24 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Batches until the budget is spent or someone says stop. The worker has two of them, and while it is busy the next is proposed
-    /// and the one before is learnt from.
+    /// Batches until the budget is spent or someone says stop. The job's thread and its worker take turns, so that a job is the work of
+    /// one processor.
     pub fn run(mut self) -> Result<Learned, EngineError> {
         let timed = self.plan.is_timed();
         let mut room = if timed { FIRST_BATCH } else { BATCH };
-        let mut under_way: VecDeque<Sent> = VecDeque::new();
         self.replay()?;
-        loop {
-            let size = self.left().map(|left| usize::try_from(left).map_or(room, |left| left.min(room)));
-            let proposals = size.map(|size| self.propose(size));
-            // Some things need an idle worker and all that is known.
-            let settles = proposals.as_ref().is_none_or(|proposals| self.runs_alone(proposals))
-                || self.looks_at_next()
-                || !self.suspects.is_empty()
-                || self.next_stage().is_some()
-                || self.is_branch_time();
-            let most = if settles { 0 } else { SLOTS - 1 };
-            let mut received = Vec::new();
-            while under_way.len() > most {
-                received.extend(under_way.pop_front().map(|sent| self.receive(sent)).transpose()?);
+        while let Some(left) = self.left() {
+            let size = usize::try_from(left).map_or(room, |left| left.min(room));
+            let proposals = self.propose(size);
+            let done = self.execute(proposals, Purpose::Search)?;
+            if timed {
+                room = if done.took > BATCH_TIME { (room / 4).max(1) } else { (room * 2).min(BATCH) };
             }
-            if let Some(took) = received.last().filter(|_| timed).map(|received| received.took) {
-                room = if took > BATCH_TIME { (room / 4).max(1) } else { (room * 2).min(BATCH) };
-            }
-            if settles {
-                for received in received.drain(..) {
-                    self.settle(received)?;
-                }
-                self.credit_suspects()?;
-                self.change_stage()?;
-                if proposals.is_some() && self.is_branch_time() {
-                    self.direct_at_branches();
-                }
-            }
-            let Some(proposals) = proposals else { break };
-            under_way.push_back(self.send(proposals, Purpose::Search)?);
-            for received in received {
-                self.learn_from(received);
+            self.settle(done)?;
+            self.credit_suspects()?;
+            self.change_stage()?;
+            if self.is_branch_time() && self.left().is_some() {
+                self.direct_at_branches();
             }
         }
         self.save_all();
@@ -399,34 +379,30 @@ impl<'a> Search<'a> {
         Ok(self.learned)
     }
 
-    /// Whether the batch that is learnt from next is looked at more closely.
-    fn looks_at_next(&self) -> bool {
-        let next = self.batches + 1;
-        next <= STEADINESS.0 || next.is_multiple_of(STEADINESS.1) || next.is_multiple_of(CLOSE)
-    }
-
-    /// Learns from a batch and looks at it more closely, with an idle worker.
-    fn settle(&mut self, received: Received) -> Result<(), EngineError> {
+    /// Learns from a batch, and now and then looks at it more closely.
+    fn settle(&mut self, done: Done) -> Result<(), EngineError> {
         let next = self.batches + 1;
         let compares = next <= STEADINESS.0 || next.is_multiple_of(STEADINESS.1);
+        let looks = next.is_multiple_of(CLOSE);
         // What is learnt from takes the proposals' code away.
-        let proposals = received.proposals.clone();
-        self.learn_from(received);
+        let proposals = if compares || looks { done.proposals.clone() } else { Vec::new() };
+        self.learn_from(done);
         if compares {
             self.compare_with_fresh(&proposals)?;
             self.look_for_sharing(&proposals)?;
         }
-        if next.is_multiple_of(CLOSE) {
+        if looks {
             self.look_closely(&proposals)?;
         }
         Ok(())
     }
 
-    /// Learns from a batch; nothing here needs the worker.
-    fn learn_from(&mut self, received: Received) {
-        let good = self.learn_batch(&received);
+    fn learn_from(&mut self, done: Done) {
+        let firsts = self.learned.corpus.len() + self.suspects.len();
+        let good = self.learn_batch(&done);
+        self.harvest.add(good.len(), self.learned.corpus.len() + self.suspects.len() - firsts);
         self.batches += 1;
-        self.choose_templates(received.proposals, good);
+        self.choose_templates(done.proposals, good);
         self.learned.choice.set_strained(self.ticks.1 * SLOW_SHARE > self.ticks.0);
         self.ticks = (self.ticks.0 / 2, self.ticks.1 / 2);
         if self.batches.is_multiple_of(FADE) {
@@ -497,7 +473,7 @@ impl<'a> Search<'a> {
             .find(|next| self.stages[*next].from <= spent && self.stages[*next].get().is_some())
     }
 
-    /// Goes on with another build when its time has come and it is there. Nothing may be under way.
+    /// Goes on with another build when its time has come and it is there.
     fn change_stage(&mut self) -> Result<(), EngineError> {
         let Some(next) = self.next_stage() else { return Ok(()) };
         let Some(binary) = self.stages[next].get() else { return Ok(()) };
@@ -534,7 +510,7 @@ impl<'a> Search<'a> {
         }
         let mut last = None;
         while proposals.len() + usize::from(last.is_some()) < size && misses < 20 * size {
-            let varies = !self.templates.is_empty() && self.rng.random_bool(VARIANTS);
+            let varies = !self.templates.is_empty() && self.rng.random_bool(self.harvest.variants());
             let goal = if varies { None } else { self.goal() };
             let mut means = means!(self);
             let proposal = if varies {
@@ -628,9 +604,6 @@ const HANG: Duration = Duration::from_millis(25);
 /// should be none.
 pub const HANG_UNTIMED: Duration = Duration::from_millis(600);
 
-/// How long a job looks out for its worker's answer before it sleeps, if there are more processors than jobs.
-const ALERT: Duration = Duration::from_millis(20);
-
 /// A worker in its own scratch folder, for one of the plan's jobs.
 pub fn start_worker(
     binary: &Path,
@@ -642,14 +615,11 @@ pub fn start_worker(
     let folder = scratch.join(format!("job-{job}"));
     crate::campaign::make_folder(&folder)?;
     let hang = if plan.is_timed() { HANG } else { HANG_UNTIMED };
-    let jobs = plan.jobs;
     let mut plan = WorkerPlan::new(binary, folder);
     plan.coverage = variant.counts();
     plan.limits.memory = MEMORY;
     plan.limits.call = hang;
     plan.limits.sequence = hang * 2;
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    plan.alert = if jobs < processors { ALERT } else { Duration::ZERO };
     Ok(Worker::start(plan)?)
 }
 

@@ -18,9 +18,6 @@ pub struct WorkerPlan {
     /// Added to the otherwise empty environment.
     pub environment: Vec<(String, String)>,
     pub rooms: Rooms,
-    /// How long whoever waits for an answer keeps looking before it sleeps. A processor that goes to sleep for each batch wakes
-    /// up slow; where one is to spare, this is time well spent.
-    pub alert: Duration,
 }
 
 impl WorkerPlan {
@@ -34,7 +31,6 @@ impl WorkerPlan {
             allow_unguarded: false,
             environment: Vec::new(),
             rooms: Rooms::default(),
-            alert: Duration::ZERO,
         }
     }
 }

@@ -15,8 +15,6 @@ use crate::shared::Shared;
 use crate::spawn::{self, Outfit};
 use crate::{ExecuteError, WorkerPlan};
 
-/// The processor comes back so soon if nobody else wanted it.
-const RETURN: Duration = Duration::from_micros(20);
 /// Between the end of the pipe and the end of the process lies only the kernel's tidying up.
 const DYING: Duration = Duration::from_secs(5);
 
@@ -107,20 +105,10 @@ impl Process {
         }
     }
 
-    /// Waits for a sign of life or death; looks out for one for a while (`alert`) before it sleeps.
-    pub fn wait(&self, limit: Duration, alert: Duration) -> Result<Wake, ExecuteError> {
+    /// Waits for a sign of life or death.
+    pub fn wait(&self, limit: Duration) -> Result<Wake, ExecuteError> {
         let failed = ExecuteError::system("wait for a worker");
         let mut watched = [PollFd::new(&self.event, PollFlags::IN), PollFd::new(&self.pidfd, PollFlags::IN)];
-        let (began, mut alone) = (Instant::now(), true);
-        while alone
-            && began.elapsed() < alert
-            && matches!(poll(&mut watched, Some(&timespec(Duration::ZERO))), Ok(0))
-        {
-            // Whoever needs the processor gets it, and we sleep.
-            let asked = Instant::now();
-            std::thread::yield_now();
-            alone = asked.elapsed() < RETURN;
-        }
         match poll(&mut watched, Some(&timespec(limit))) {
             Ok(0) | Err(Errno::INTR) => return Ok(Wake::Nothing),
             Ok(_) => {}

@@ -1,7 +1,7 @@
 //! Starts a worker's process and hears what it says about itself.
 
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use testwright_wire::READY;
 use testwright_wire::layout::death;
@@ -25,7 +25,7 @@ pub(crate) fn start_process(
         let process = Process::spawn(plan, shared)?;
         let deadline = Instant::now() + plan.limits.start;
         loop {
-            match process.wait(deadline.saturating_duration_since(Instant::now()), Duration::ZERO)? {
+            match process.wait(deadline.saturating_duration_since(Instant::now()))? {
                 Wake::Said(READY) => return Ok((process, catalogue(plan, shared)?)),
                 Wake::Said(other) => {
                     return Err(ExecuteError::Protocol(format!("{other} instead of readiness")));

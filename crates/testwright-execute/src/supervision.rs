@@ -34,7 +34,7 @@ impl Worker {
                 self.restart(Instant::now())?;
                 continue;
             };
-            let given = match process.wait(watchdog.interval(), self.plan.alert)? {
+            let given = match process.wait(watchdog.interval())? {
                 Wake::Said(said) => self.listen(said.into()).err(),
                 Wake::Gone => Some(Given::Died),
                 Wake::Nothing => match vitals(process.pid()) {

@@ -1,6 +1,4 @@
-//! Batches on their way: sent to the worker, received, learnt from, each at its own time.
-//!
-//! `learn_batch` needs no worker, so that it can run beside the next batch.
+//! Batches: run by the worker, then learnt from.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -12,20 +10,6 @@ use crate::EngineError;
 use crate::direct;
 use crate::direct::draft::Proposal;
 
-/// A batch that the worker has.
-#[derive(Debug)]
-pub(super) struct Sent {
-    proposals: Vec<Proposal>,
-    purpose: Purpose,
-    /// The number of its first execution.
-    number: u64,
-    /// The proposals that the worker has, in its order.
-    usual: Vec<usize>,
-    /// Those that ran in processes of their own already.
-    alone: Part,
-    began: Instant,
-}
-
 /// Proposals, by their places in the batch, and what became of them.
 #[derive(Debug, Default)]
 struct Part {
@@ -35,9 +19,8 @@ struct Part {
 
 /// A batch that was run.
 #[derive(Debug)]
-pub(super) struct Received {
+pub(super) struct Done {
     pub proposals: Vec<Proposal>,
-    /// From sending to receiving.
     pub took: Duration,
     purpose: Purpose,
     number: u64,
@@ -52,19 +35,18 @@ pub(super) struct Suspects {
 }
 
 impl Search<'_> {
-    /// Whether some of them need a process of their own, and so an idle worker.
-    pub(super) fn runs_alone(&self, proposals: &[Proposal]) -> bool {
-        proposals.iter().any(|proposal| self.is_stateful(proposal))
-    }
-
     /// Whether it calls something whose results depend on what ran before.
     fn is_stateful(&self, proposal: &Proposal) -> bool {
         let (stateful, operations) = (&self.learned.stateful, &self.bench.operations);
         !stateful.is_empty() && direct::calls(operations, &proposal.words).any(|op| stateful.contains(&op))
     }
 
-    /// Hands a batch to the worker; nothing may be under way if some of it run alone.
-    pub(super) fn send(&mut self, proposals: Vec<Proposal>, purpose: Purpose) -> Result<Sent, EngineError> {
+    /// Has the worker run a batch; what depends on what ran before gets processes of its own.
+    pub(super) fn execute(
+        &mut self,
+        proposals: Vec<Proposal>,
+        purpose: Purpose,
+    ) -> Result<Done, EngineError> {
         let counts = purpose == Purpose::Search;
         let (mut fresh, usual): (Vec<usize>, Vec<usize>) =
             (0..proposals.len()).partition(|index| self.is_stateful(&proposals[*index]));
@@ -78,33 +60,25 @@ impl Search<'_> {
         self.progress.sequences.fetch_add(counted, Ordering::Relaxed);
         self.bank.sync(&mut self.worker);
         let began = Instant::now();
-        let mut alone = Part::default();
+        let mut parts = [Part::default(), Part::default()];
         if !fresh.is_empty() {
             let batch = batch_of(fresh.iter().map(|place| &proposals[*place]));
-            alone = Part { places: fresh, executions: self.worker.run_fresh(&batch)?.executions };
+            parts[1] = Part { places: fresh, executions: self.worker.run_fresh(&batch)?.executions };
         }
         if !usual.is_empty() {
             self.batch.clear();
             for place in &usual {
                 proposals[*place].add_to(&mut self.batch);
             }
-            self.worker.submit(&self.batch)?;
+            parts[0] = Part { places: usual, executions: self.worker.run(&self.batch)?.executions };
         }
-        Ok(Sent { proposals, purpose, number, usual, alone, began })
-    }
-
-    /// Waits until the worker has run a batch.
-    pub(super) fn receive(&mut self, sent: Sent) -> Result<Received, EngineError> {
-        let Sent { proposals, purpose, number, usual, alone, began } = sent;
-        let executions = if usual.is_empty() { Vec::new() } else { self.worker.collect()?.executions };
-        let parts = [Part { places: usual, executions }, alone];
-        Ok(Received { proposals, took: began.elapsed(), purpose, number, parts })
+        Ok(Done { proposals, took: began.elapsed(), purpose, number, parts })
     }
 
     /// Learns from a batch; which of its sequences ran to their end, and are worth going on from.
-    pub(super) fn learn_batch(&mut self, received: &Received) -> Vec<bool> {
-        let Received { proposals, purpose, parts, .. } = received;
-        let mut number = received.number;
+    pub(super) fn learn_batch(&mut self, done: &Done) -> Vec<bool> {
+        let Done { proposals, purpose, parts, .. } = done;
+        let mut number = done.number;
         let mut good = vec![false; proposals.len()];
         let mut calls = 0;
         for Part { places, executions } in parts {
@@ -144,11 +118,10 @@ impl Search<'_> {
 
     /// Runs sequences of an earlier run to the end of it, and learns from them.
     pub(super) fn run_again(&mut self, proposals: Vec<Proposal>) -> Result<Vec<Proposal>, EngineError> {
-        let sent = self.send(proposals, Purpose::Replay)?;
-        let received = self.receive(sent)?;
-        self.learn_batch(&received);
+        let done = self.execute(proposals, Purpose::Replay)?;
+        self.learn_batch(&done);
         self.credit_suspects()?;
-        Ok(received.proposals)
+        Ok(done.proposals)
     }
 
     /// How much further the next execution's number is.

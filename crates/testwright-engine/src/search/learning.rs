@@ -262,7 +262,7 @@ impl Search<'_> {
         }
     }
 
-    /// Finds out which of the suspects reached counters first, and keeps it. Nothing may be under way.
+    /// Finds out which of the suspects reached counters first, and keeps it.
     pub(super) fn credit_suspects(&mut self) -> Result<(), EngineError> {
         for Suspects { sequences, counters } in std::mem::take(&mut self.suspects) {
             if sequences.is_empty() {

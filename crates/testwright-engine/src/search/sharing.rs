@@ -20,7 +20,7 @@ const SHORT: u32 = 30;
 const KEPT: u32 = 4;
 
 impl Search<'_> {
-    /// Learns which types share state. Nothing may be under way.
+    /// Learns which types share state.
     pub(super) fn look_for_sharing(&mut self, proposals: &[Proposal]) -> Result<(), EngineError> {
         let mut pairs: Vec<(Proposal, Proposal)> = Vec::new();
         for proposal in proposals.iter().filter(|proposal| proposal.shape.calls <= SHORT) {
