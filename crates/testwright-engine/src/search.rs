@@ -400,7 +400,10 @@ impl<'a> Search<'a> {
     fn learn_from(&mut self, done: Done) {
         let firsts = self.learned.corpus.len() + self.suspects.len();
         let good = self.learn_batch(&done);
-        self.harvest.add(good.len(), self.learned.corpus.len() + self.suspects.len() - firsts);
+        // A build without counters reaches nothing first, which tells nothing.
+        if self.stages[self.stage].variant.counts() {
+            self.harvest.add(good.len(), self.learned.corpus.len() + self.suspects.len() - firsts);
+        }
         self.batches += 1;
         self.choose_templates(done.proposals, good);
         self.learned.choice.set_strained(self.ticks.1 * SLOW_SHARE > self.ticks.0);
