@@ -30,7 +30,13 @@ impl Part {
 }
 
 /// Whether every bar was kept.
-pub fn run(choice: &Choice, parts: &[Part], seconds: u64, executions: u64) -> anyhow::Result<bool> {
+pub fn run(
+    choice: &Choice,
+    parts: &[Part],
+    seconds: u64,
+    times: usize,
+    executions: u64,
+) -> anyhow::Result<bool> {
     let mut choice = choice.clone();
     if choice.only.is_empty() {
         choice.only = ["slab", "smallvec"].map(str::to_owned).to_vec();
@@ -41,7 +47,7 @@ pub fn run(choice: &Choice, parts: &[Part], seconds: u64, executions: u64) -> an
     let mut good = true;
     for part in parts {
         match part {
-            Part::Pace => pace::print(&tool, &crates, seconds)?,
+            Part::Pace => pace::print(&tool, &crates, seconds, times)?,
             Part::Coverage => coverage::print(&tool, &crates)?,
             Part::Memory => good &= memory::print(&tool, &crates, executions)?,
         }

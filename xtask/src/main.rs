@@ -61,6 +61,9 @@ enum Command {
         /// How long each campaign and each fuzz target runs, where time is the limit
         #[arg(long, default_value_t = 20)]
         seconds: u64,
+        /// Campaigns of each kind for the pace, of which the median is printed
+        #[arg(long, default_value_t = 3)]
+        times: usize,
         /// Sequences of the campaign whose memory is measured
         #[arg(long, default_value_t = 10_000_000)]
         executions: u64,
@@ -210,8 +213,8 @@ fn main() -> ExitCode {
             legality::run(&choice, sequences, sample, seed, show)
         }
         Command::Throughput(choice) => throughput::run(&choice),
-        Command::Bench { choice, parts, seconds, executions } => {
-            bench::run(&choice, &parts, seconds, executions)
+        Command::Bench { choice, parts, seconds, times, executions } => {
+            bench::run(&choice, &parts, seconds, times, executions)
         }
         Command::Sanitize => sanitize::run(),
         Command::Containers { budget, executions, seeds } => {
