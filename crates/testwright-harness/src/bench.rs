@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cargo_metadata::Message;
 
@@ -20,6 +20,9 @@ use crate::wrapper::Plan;
 
 const MAX_ROUNDS: u32 = 24;
 
+/// Executables of earlier runs that are kept, in bytes: to confirm the same tests again costs nothing then.
+const KEPT: u64 = 128 << 20;
+
 /// A package of ours that depends on the subject as a user's tests do.
 #[derive(Debug)]
 pub struct TestBench {
@@ -28,6 +31,8 @@ pub struct TestBench {
     places: Places,
     /// Distinguishes what earlier benches compiled.
     key: String,
+    /// Shared by all runs that use what is in `built`; who has it alone may remove from there.
+    _in_use: File,
 }
 
 /// A complete test file.
@@ -60,7 +65,8 @@ impl TestBench {
             files::write(&lock, subject.recipe.lock.as_bytes())?;
         }
         files::forget_old(&root, "bench-");
-        Ok(TestBench { root, subject: subject.clone(), places: places.clone(), key })
+        let in_use = built_in_use(&root)?;
+        Ok(TestBench { root, subject: subject.clone(), places: places.clone(), key, _in_use: in_use })
     }
 
     /// Which of the items pass `cargo check`, all in one crate (lints on constant arithmetic show only in
@@ -164,7 +170,7 @@ impl TestBench {
                         if let (Some(executable), true) =
                             (&artifact.executable, wanted.contains_key(&artifact.target.name))
                         {
-                            files::copy(executable.as_std_path(), &path(&artifact.target.name))?;
+                            files::take(executable.as_std_path(), &path(&artifact.target.name))?;
                         }
                     }
                     Message::CompilerMessage(message) => {
@@ -219,4 +225,17 @@ impl TestBench {
             .args(variant.arguments())
             .compiles(&self.subject.host, plan, &self.places.bench())
     }
+}
+
+/// Removes old executables if no other run may be about to start one, and keeps others from doing so while the lock lives.
+fn built_in_use(root: &Path) -> Result<File, HarnessError> {
+    let path = root.join("in-use");
+    let fail = |error| HarnessError::io("cannot lock", &path, &error);
+    let file = File::create(&path).map_err(fail)?;
+    if file.try_lock().is_ok() {
+        files::keep_newest(&root.join("built"), KEPT);
+        file.unlock().map_err(fail)?;
+    }
+    file.lock_shared().map_err(fail)?;
+    Ok(file)
 }

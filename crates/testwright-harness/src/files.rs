@@ -43,6 +43,44 @@ pub fn copy(from: &Path, to: &Path) -> Result<(), HarnessError> {
     half.persist(to).map_err(|error| fail(error.error))
 }
 
+/// Moves a program to a folder on the same disk, in one step.
+pub fn take(from: &Path, to: &Path) -> Result<(), HarnessError> {
+    fs::rename(from, to).map_err(|error| HarnessError::io("cannot write", to, &error))
+}
+
+/// Removes the files of a folder whose names start with one of the prefixes.
+pub fn remove_starting(folder: &Path, prefixes: &[&str]) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.filter_map(Result::ok) {
+        let name = entry.file_name();
+        if prefixes.iter().any(|prefix| name.to_string_lossy().starts_with(prefix)) {
+            // What cannot be removed costs space alone.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Removes the oldest files of a folder until the rest takes no more than `bytes`.
+pub fn keep_newest(folder: &Path, bytes: u64) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let mut files: Vec<_> = entries
+        .filter_map(Result::ok)
+        .filter_map(|entry| entry.metadata().ok().map(|data| (data, entry.path())))
+        .filter(|(data, _)| data.is_file())
+        .filter_map(|(data, path)| Some((data.modified().ok()?, path, data.len())))
+        .collect();
+    files.sort();
+    let mut total: u64 = files.iter().map(|(_, _, size)| size).sum();
+    for (_, path, size) in files {
+        if total <= bytes {
+            return;
+        }
+        // Another run may just have removed it.
+        let _ = fs::remove_file(path);
+        total -= size;
+    }
+}
+
 /// Copies a folder without what steers cargo and git; every file becomes writable.
 pub fn copy_folder(from: &Path, to: &Path) -> Result<(), HarnessError> {
     make_folder(to)?;
@@ -90,5 +128,37 @@ pub fn forget_old(current: &Path, prefix: &str) {
     for (_, path) in old.into_iter().take(surplus) {
         // Another run may just have removed it.
         let _ = remove_folder(&path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+
+    #[test]
+    fn the_oldest_files_go_first() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (age, name) in ["new", "middle", "old"].iter().enumerate() {
+            let file = fs::File::create(folder.path().join(name)).expect("a file");
+            file.set_len(100).expect("a length");
+            let past = Duration::from_mins(1 + age as u64);
+            file.set_modified(SystemTime::now() - past).expect("a time");
+        }
+        let left = || {
+            let mut names: Vec<_> = fs::read_dir(folder.path())
+                .expect("a folder")
+                .map(|entry| entry.expect("an entry").file_name().into_string().expect("text"))
+                .collect();
+            names.sort();
+            names
+        };
+        keep_newest(folder.path(), 300);
+        assert_eq!(left(), ["middle", "new", "old"]);
+        keep_newest(folder.path(), 299);
+        assert_eq!(left(), ["middle", "new"]);
+        keep_newest(folder.path(), 0);
+        assert!(left().is_empty());
     }
 }

@@ -120,6 +120,7 @@ impl Harness {
             files::copy(&library, &library_of(&binary))?;
         }
         files::copy(&executable, &binary)?;
+        self.workspace.sweep();
         Ok(built(&late, false))
     }
 

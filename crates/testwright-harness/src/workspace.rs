@@ -130,6 +130,13 @@ impl Workspace {
             .run()
     }
 
+    /// Removes what cargo keeps of the generated packages: a worker is built once, and its copy is elsewhere then. It would be
+    /// most of what a campaign leaves on the disk.
+    pub fn sweep(&self) {
+        let deps = self.places.build().join(&self.subject.host).join("debug/deps");
+        files::remove_starting(&deps, &["testwright_worker-", "libtestwright_wrappers-"]);
+    }
+
     /// The folder of a harness with this key.
     pub fn folder(subject: &Subject, places: &Places, key: &str) -> PathBuf {
         places.work.join(subject.folder()).join(format!("harness-{}", &key[..16]))
