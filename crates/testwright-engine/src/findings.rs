@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering;
 use testwright_emit::Imports;
 use testwright_emit::report;
 use testwright_harness::TestBench;
-use testwright_model::operation::Operations;
-use testwright_model::sequence::Sequence;
+use testwright_model::operation::{Operations, Origin};
+use testwright_model::sequence::{Sequence, Step};
 
 use crate::EngineError;
 use crate::campaign::{Limit, Plan, Progress, Sanitizer};
@@ -61,6 +61,7 @@ pub fn settle(
     if failures.is_empty() {
         return Ok(found);
     }
+    let mut elsewhere = seen_elsewhere(&bench.operations, &mut failures);
     let subject = &bench.subject;
     let tests = TestBench::open(subject, &bench.foreign, "2021", &bench.places)?;
     let confirmer = Confirmer {
@@ -79,6 +80,9 @@ pub fn settle(
         Round { bench, plan, progress, confirmer, names: HashSet::new(), proven: Vec::new(), hangs: 0 };
     // Nothing is cut down that would find no room.
     for _ in 0..ROUNDS {
+        if failures.is_empty() {
+            failures = round.not_proven(std::mem::take(&mut elsewhere), &mut found);
+        }
         let room = plan.max_findings.saturating_sub(round.proven.len());
         let some = take_turns(&mut failures, room, Kind::of);
         if some.is_empty() {
@@ -94,6 +98,7 @@ pub fn settle(
     if plan.is_timed() {
         found.shorten_s = shortener.spent.as_secs_f64();
     }
+    failures.extend(round.not_proven(elsewhere, &mut found));
     if !failures.is_empty() {
         tell(&format!("{} more failures were seen than --max-findings lets through", failures.len()));
     }
@@ -109,6 +114,32 @@ pub fn settle(
         found.sequences.push(sequence);
     }
     Ok(found)
+}
+
+/// Takes out the panics of std's operations at places where another operation was seen to panic as badly: an iterator that panics when it
+/// is dropped does so behind `min`, `last` and `count` alike.
+fn seen_elsewhere(operations: &Operations, failures: &mut Vec<Seen>) -> Vec<Seen> {
+    let is_std = |seen: &Seen| {
+        let step = seen.sequence.steps.get(seen.failure.step);
+        matches!(step, Some(Step::Call { op, .. }) if operations.get(*op).origin == Origin::Std)
+    };
+    let mut worst: BTreeMap<(&str, String, u32), Tier> = BTreeMap::new();
+    // Whether a place is known for as much, and from now on it is.
+    let mut is_known = |seen: &Seen| {
+        let place = (seen.failure.class, seen.failure.file.clone(), seen.failure.line);
+        let before = worst.get(&place).copied();
+        worst.insert(place, before.map_or(seen.tier, |tier| tier.min(seen.tier)));
+        before.is_some_and(|tier| tier <= seen.tier)
+    };
+    for seen in failures.iter().filter(|seen| !is_std(seen)) {
+        is_known(seen);
+    }
+    let has_place = |seen: &Seen| !seen.failure.file.is_empty();
+    let (again, kept) = std::mem::take(failures)
+        .into_iter()
+        .partition(|seen| is_std(seen) && has_place(seen) && is_known(seen));
+    *failures = kept;
+    again
 }
 
 /// A finding, its test, its sequence, and its place among others.
@@ -252,6 +283,23 @@ impl Round<'_> {
             *found.dismissed.entry((reason, seen.failure.operation.clone())).or_default() += 1;
         }
         Ok(others)
+    }
+
+    /// Those of the failures at whose places nothing was proven; the others are counted.
+    fn not_proven(&self, failures: Vec<Seen>, found: &mut Found) -> Vec<Seen> {
+        let is_proven = |seen: &Seen| {
+            let file = package_path(&seen.failure.file, &self.bench.subject);
+            self.proven.iter().map(|proven| &proven.finding).any(|finding| {
+                let same = |place: &report::Location| place.file == file && place.line == seen.failure.line;
+                finding.class == seen.failure.class && finding.location.as_ref().is_some_and(same)
+            })
+        };
+        let (known, others): (Vec<_>, Vec<_>) = failures.into_iter().partition(is_proven);
+        for seen in known {
+            let key = ("a panic at the place of a finding".to_owned(), seen.failure.operation);
+            *found.dismissed.entry(key).or_default() += 1;
+        }
+        others
     }
 
     /// Takes over a finding; the reason if the author accepts it.
@@ -418,7 +466,12 @@ fn finding_id(class: &str, operation: &str, file: &str, message: &str) -> String
 
 #[cfg(test)]
 mod tests {
+    use testwright_harness::Variant;
+    use testwright_model::OpId;
+    use testwright_model::operation::Operation;
+
     use super::*;
+    use crate::invented;
 
     #[test]
     fn the_only_one_of_its_kind_is_kept() {
@@ -436,20 +489,9 @@ mod tests {
 
     #[test]
     fn a_leak_that_was_not_shortened_is_that_of_a_call_which_leaks_alone() {
-        use testwright_model::operation::{Flow, Form, OpId, Operation, Origin, TypeId};
-        use testwright_model::sequence::Step;
         let mut operations = Operations::default();
         for path in ["Bag::new", "Bag::leaky", "Bag::len"] {
-            operations.operations.push(Operation {
-                path: path.to_owned(),
-                origin: Origin::Subject(0),
-                params: Vec::new(),
-                result: TypeId(0),
-                flow: Flow::default(),
-                form: Form::default(),
-                panics: None,
-                grounding: String::new(),
-            });
+            operations.operations.push(invented::operation(path, &[], 0));
         }
         let sequence = |ops: &[u32]| {
             let steps = ops.iter().map(|op| Step::Call { op: OpId(*op), args: Vec::new() }).collect();
@@ -473,5 +515,43 @@ mod tests {
         assert!(calls_one_of(&operations, &sequence(&[0, 1, 2]), &leakers));
         assert!(!calls_one_of(&operations, &sequence(&[1]), &leakers), "it is that leak itself");
         assert!(!calls_one_of(&operations, &sequence(&[0, 2]), &leakers));
+    }
+
+    #[test]
+    fn panics_of_std_at_a_place_of_the_subjects_are_put_aside() {
+        let mut operations = Operations::default();
+        let std = |path: &str| Operation { origin: Origin::Std, ..invented::operation(path, &[], 0) };
+        operations.operations =
+            vec![std("Iterator::min"), std("Iterator::last"), invented::operation("Splice::next", &[], 0)];
+        let seen = |op: u32, line| Seen {
+            failure: Failure {
+                tier: Tier::Bug,
+                class: "panic",
+                operation: operations.get(OpId(op)).path.clone(),
+                step: 0,
+                message: String::new(),
+                file: "src/lib.rs".to_owned(),
+                line,
+            },
+            tier: Tier::Bug,
+            sequence: Sequence { steps: vec![Step::Call { op: OpId(op), args: Vec::new() }] },
+            variant: Variant::quick(),
+            at_s: 0.0,
+            at_execution: 0,
+            again: None,
+        };
+        let mut failures = vec![seen(0, 7), seen(1, 7), seen(2, 7), seen(0, 8), seen(1, 8)];
+        let others = seen_elsewhere(&operations, &mut failures);
+        let places = |all: &[Seen]| -> Vec<(String, u32)> {
+            all.iter().map(|seen| (seen.failure.operation.clone(), seen.failure.line)).collect()
+        };
+        assert_eq!(places(&failures), [("Splice::next".to_owned(), 7), ("Iterator::min".to_owned(), 8)]);
+        let undocumented = Seen { tier: Tier::UndocumentedPanic, ..seen(2, 7) };
+        assert!(
+            seen_elsewhere(&operations, &mut vec![seen(0, 7), undocumented]).is_empty(),
+            "std's is worse"
+        );
+        let put_aside = [("Iterator::min", 7), ("Iterator::last", 7), ("Iterator::last", 8)];
+        assert_eq!(places(&others), put_aside.map(|(path, line)| (path.to_owned(), line)));
     }
 }

@@ -249,8 +249,11 @@ impl<'a> Shortener<'a> {
             return Ok(true);
         }
         let start = inquiry.written_out(start.clone())?;
-        let short = minimise::simplify(operations, &self.plainest, start, &mut |some| inquiry.ask(some));
+        let mut short = minimise::simplify(operations, &self.plainest, start, &mut |some| inquiry.ask(some));
         let unfinished = inquiry.unfinished;
+        if unfinished {
+            short = inquiry.sliced(short)?;
+        }
         case.effort.executions += inquiry.asked;
         case.effort.seconds += self.seconds(began);
         if let Some(failure) = inquiry.end()? {
@@ -384,6 +387,19 @@ impl<'a> Inquiry<'a> {
                 Some((index, literal.value()))
             })
             .collect())
+    }
+
+    /// The last sequence that did it without what no step of it needs any more: one run, where there was no time to leave out this and
+    /// that.
+    fn sliced(&mut self, sequence: Sequence) -> Result<Sequence, EngineError> {
+        let Some(shown) = self.shown.as_ref().filter(|_| self.cost != Cost::Hang) else {
+            return Ok(sequence);
+        };
+        let lean = minimise::slice(self.operations, &sequence, shown.step);
+        let Some(lean) = lean.filter(|lean| lean.len() < sequence.len()) else { return Ok(sequence) };
+        let Some(failure) = self.once(&lean)? else { return Ok(sequence) };
+        self.shown = Some(failure);
+        Ok(lean)
     }
 
     /// Which candidates do it. The lightest come first, and the first that does it is taken: what costs a process or a whole time

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 
-use cargo_metadata::{CrateType, DependencyKind, Metadata, Node, Package, PackageId, Target};
+use cargo_metadata::{
+    CrateType, Dependency as Dependable, DependencyKind, Metadata, Node, Package, PackageId, Target,
+};
 
 use crate::digest::Digest;
 use crate::error::HarnessError;
@@ -139,9 +141,11 @@ pub(crate) fn dependencies(metadata: &Metadata, subject: &PackageId) -> BTreeMap
     let mut waiting = VecDeque::from([subject]);
     let mut seen = vec![subject];
     while let Some(id) = waiting.pop_front() {
-        for dep in nodes.get(id).into_iter().flat_map(|node| &node.deps) {
+        let Some(node) = nodes.get(id) else { continue };
+        for dep in &node.deps {
             if !dep.dep_kinds.iter().any(|kind| kind.kind == DependencyKind::Normal)
                 || seen.contains(&&dep.pkg)
+                || packages.get(id).is_some_and(|package| is_off(package, node, &dep.name))
             {
                 continue;
             }
@@ -164,6 +168,19 @@ pub(crate) fn dependencies(metadata: &Metadata, subject: &PackageId) -> BTreeMap
         }
     }
     found
+}
+
+/// Whether a dependency is one that no feature in use asks for. Cargo resolves those of `name?/feature` too, and does not build them.
+fn is_off(package: &Package, node: &Node, name: &str) -> bool {
+    let called = |dep: &Dependable| dep.rename.clone().unwrap_or_else(|| dep.name.clone());
+    let is_it = |dep: &&Dependable| dep.kind == DependencyKind::Normal && in_code(&called(dep)) == name;
+    let own: Vec<_> = package.dependencies.iter().filter(is_it).collect();
+    let Some(asked) = own.first().map(|dep| called(dep)) else { return false };
+    let asks = |value: &String| {
+        value.strip_prefix("dep:").or(value.split_once('/').map(|(name, _)| name)) == Some(asked.as_str())
+    };
+    let values = node.features.iter().filter_map(|feature| package.features.get(feature.as_str())).flatten();
+    own.iter().all(|dep| dep.optional) && !values.into_iter().any(asks)
 }
 
 pub(crate) fn source(package: &Package) -> Source {

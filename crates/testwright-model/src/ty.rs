@@ -169,6 +169,21 @@ impl Ty {
         self.is_int().then_some(max.cast_signed())
     }
 
+    /// Whether it is a plain container of values that are so, or such a value itself: behind references, in slices, arrays, tuples and
+    /// std's own types.
+    pub fn is_made_of(&self, is_so: &dyn Fn(&Ty) -> bool) -> bool {
+        is_so(self)
+            || match self {
+                Ty::Adt { path, args } => {
+                    let inner = |arg: &GenericArg| matches!(arg, GenericArg::Ty(ty) if ty.is_made_of(is_so));
+                    path.starts_with("std::") && args.iter().any(inner)
+                }
+                Ty::Ref { to, .. } | Ty::Slice(to) | Ty::Array(to, _) => to.is_made_of(is_so),
+                Ty::Tuple(parts) => parts.iter().any(|part| part.is_made_of(is_so)),
+                _ => false,
+            }
+    }
+
     /// Whether an associated type is in it somewhere.
     pub fn has_projection(&self) -> bool {
         let mut has = false;

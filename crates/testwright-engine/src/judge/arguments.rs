@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use testwright_model::operation::{Operation, Operations, Origin};
+use testwright_model::operation::{Operation, Operations};
 use testwright_model::sequence::{Sequence, Step};
 use testwright_model::{GenericArg, Literal, Prim, Ty};
 
@@ -11,23 +11,23 @@ use super::words::{PLACES, is_raw};
 /// No memory has so many bytes.
 const BEYOND: i128 = i64::MAX as i128 / 2;
 
-/// Whether the step is given a size or place that no memory has: such a call fails anyway, an overflow on the way or not.
+/// Whether the step is given a size or place that no memory has, alone or among others: such a call fails anyway, an overflow on the
+/// way or not.
 pub(super) fn is_beyond_memory(operations: &Operations, sequence: &Sequence, step: usize) -> bool {
     let Step::Call { args, .. } = &sequence.steps[step] else { return false };
+    let is_size = |ty: &Ty| *ty == Ty::Prim(Prim::Usize);
     args.iter().any(|arg| match &sequence.steps[arg.value.0 as usize] {
-        Step::Literal { ty, value: Literal::Int(value) } => {
-            *operations.ty(*ty) == Ty::Prim(Prim::Usize) && *value > BEYOND
-        }
+        Step::Literal { ty, value: Literal::Int(value) } => is_size(operations.ty(*ty)) && *value > BEYOND,
         // The capacity for `()` is without end.
         Step::Call { op, .. } => {
             let maker = operations.get(*op);
+            let result = operations.ty(maker.result);
             let name = maker.path.rsplit("::").next().unwrap_or_default();
-            *operations.ty(maker.result) == Ty::Prim(Prim::Usize)
-                && (name.contains("capacity")
-                    || name.contains("size")
-                    // `Some(usize::MAX).unwrap()`
-                    || maker.origin == Origin::Std
-                        && any_literal(sequence, arg.value.0 as usize, |value| value > BEYOND))
+            is_size(result) && (name.contains("capacity") || name.contains("size"))
+                // `Some(usize::MAX).unwrap()`, `vec![usize::MAX]`
+                || !maker.is_subject()
+                    && result.is_made_of(&is_size)
+                    && any_literal(sequence, arg.value.0 as usize, |value| value > BEYOND)
         }
         _ => false,
     })
@@ -186,13 +186,15 @@ pub(super) fn borrows_itself(operations: &Operations, steps: &[Step]) -> bool {
 }
 
 /// Whether an integer that was computed by a call is among what the step's arguments are made of: it may be as large as the
-/// capacity of a vector of `()`.
+/// capacity of a vector of `()`. So may each of those in a collection that the subject gave, such as a set's words.
 pub(super) fn takes_unknown_number(operations: &Operations, sequence: &Sequence, step: usize) -> bool {
+    let is_wide = |ty: &Ty| ty.largest().is_some_and(|most| most > i128::from(u16::MAX));
     history(sequence, step).into_iter().any(|index| {
         let Step::Call { op, args } = &sequence.steps[index] else { return false };
         operations.get(*op).params.iter().zip(args).any(|(param, arg)| {
-            let made = &sequence.steps[arg.value.0 as usize];
-            operations.ty(param.ty).is_int() && matches!(made, Step::Call { .. })
+            let Step::Call { op: maker, .. } = &sequence.steps[arg.value.0 as usize] else { return false };
+            let ty = operations.ty(param.ty);
+            ty.is_int() || operations.get(*maker).is_subject() && ty.is_made_of(&is_wide)
         })
     })
 }
@@ -247,8 +249,9 @@ pub(super) fn any_literal(sequence: &Sequence, step: usize, is_it: impl Fn(i128)
 mod tests {
     use super::super::words::tests::operation;
     use super::*;
+    use crate::invented::operation as operation_of;
     use testwright_model::OpId;
-    use testwright_model::operation::TypeId;
+    use testwright_model::operation::{Origin, TypeId};
     use testwright_model::sequence::{Arg, How, ValueId};
 
     #[test]
@@ -425,5 +428,50 @@ mod tests {
         };
         assert!(beyond(0));
         assert!(!beyond(1));
+    }
+
+    #[test]
+    fn a_size_among_others_may_be_beyond_memory() {
+        let mut operations = Operations::default();
+        operations.types = vec![Ty::Prim(Prim::Usize), Ty::adt("std::vec::Vec", vec![Ty::Prim(Prim::Usize)])];
+        let vec = |origin| Operation { origin, ..operation_of("vec", &[("item", 0)], 1) };
+        operations.operations = vec![
+            vec(Origin::Std),
+            vec(Origin::Subject(0)),
+            operation_of("Set::from_iter", &[("items", 1)], 1),
+        ];
+        let beyond = |maker, number| {
+            let arg = |value| Arg { value: ValueId(value), how: How::Move };
+            let steps = vec![
+                Step::Literal { ty: TypeId(0), value: Literal::Int(number) },
+                Step::Call { op: OpId(maker), args: vec![arg(0)] },
+                Step::Call { op: OpId(2), args: vec![arg(1)] },
+            ];
+            is_beyond_memory(&operations, &Sequence { steps }, 2)
+        };
+        assert!(beyond(0, i128::from(u64::MAX)));
+        assert!(!beyond(0, 1 << 20));
+        assert!(!beyond(1, i128::from(u64::MAX)), "what the library made of it is its own doing");
+    }
+
+    #[test]
+    fn numbers_that_the_subject_keeps_may_be_large() {
+        let slice = |prim| Ty::reference(Ty::Slice(Box::new(Ty::Prim(prim))));
+        let mut operations = Operations::default();
+        operations.types = vec![slice(Prim::Usize), slice(Prim::U8)];
+        let unknown = |ty, origin| {
+            let mut operations = operations.clone();
+            let words = Operation { origin, ..operation_of("Set::words", &[], ty) };
+            operations.operations = vec![words, operation_of("Set::extend", &[("items", ty)], ty)];
+            let arg = Arg { value: ValueId(0), how: How::Copy };
+            let steps = vec![
+                Step::Call { op: OpId(0), args: Vec::new() },
+                Step::Call { op: OpId(1), args: vec![arg] },
+            ];
+            takes_unknown_number(&operations, &Sequence { steps }, 1)
+        };
+        assert!(unknown(0, Origin::Subject(0)));
+        assert!(!unknown(0, Origin::Std), "its literals are seen");
+        assert!(!unknown(1, Origin::Subject(0)), "a byte is a small number");
     }
 }
