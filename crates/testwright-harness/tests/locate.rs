@@ -72,6 +72,31 @@ fn features_are_resolved() {
 }
 
 #[test]
+fn an_optional_dependency_that_no_feature_asks_for_is_not_there() {
+    let optional = "[features]\nstd = [\"weak?/std\"]\nwith = [\"dep:weak\"]\n[dependencies]\n\
+        weak = { path = \"weak\", optional = true }\nplain = { path = \"plain\", optional = true }\n";
+    let helper = |name| manifest(name, "[features]\nstd = []\n");
+    let bed = Bed::new(&[
+        ("Cargo.toml", &manifest("helped", optional)),
+        ("src/lib.rs", ""),
+        ("weak/Cargo.toml", &helper("weak")),
+        ("weak/src/lib.rs", ""),
+        ("plain/Cargo.toml", &helper("plain")),
+        ("plain/src/lib.rs", ""),
+    ]);
+    let there = |feature: &str| {
+        let features = FeatureChoice { features: vec![feature.to_owned()], ..FeatureChoice::default() };
+        let manifest_path = Some(bed.root().join("Cargo.toml"));
+        let subject = locate(&Selection::Local { manifest_path, package: None, features }, &bed.places())
+            .unwrap_or_else(|error| panic!("{error}"));
+        subject.dependencies.into_keys().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(there("std"), "", "cargo resolves it and does not build it");
+    assert_eq!(there("with"), "weak");
+    assert_eq!(there("plain"), "plain");
+}
+
+#[test]
 fn what_has_no_library_is_refused_with_the_reason() {
     let bin = Bed::new(&[("Cargo.toml", &manifest("tool", "")), ("src/main.rs", "fn main() {}")]);
     let error = refusal(&bin, None, FeatureChoice::default());
