@@ -210,6 +210,22 @@ fn results_that_nobody_can_name_are_used_where_they_are_made() {
 }
 
 #[test]
+fn types_that_only_a_constant_of_stds_makes_are_made_by_it() {
+    let here = fixture("moments", "moments");
+    let out = here.with_file_name("out");
+    let out_text = out.to_str().expect("Unicode");
+    let args = ["generate", "--executions", "2000", "--seed", "1", "--jobs", "1", "--out", out_text];
+    let found = run(&mut tool(&here, &args)).expect(1, &[]);
+    let report = json(&out.join("report.json"));
+    let finding = &report["findings"][0];
+    assert_eq!(finding["operation"], "Span::holds", "{found}");
+    let test = finding["test"]["source"].as_str().expect("a test");
+    for constant in [" = Span::DAY;", " = SystemTime::UNIX_EPOCH;"] {
+        assert!(test.contains(constant), "{test}");
+    }
+}
+
+#[test]
 fn what_is_made_of_very_many_items_may_be_too_deep() {
     let here = fixture("deep", "deep-list");
     let out = here.with_file_name("out");

@@ -4,7 +4,7 @@ use testwright_model::api::{Constant, ConstantKind, ImplDef, Shape, TypeDef, Typ
 use testwright_model::operation::{Form, Origin};
 use testwright_model::{Const, GenericArg, Region, Ty};
 
-use crate::form::raw;
+use crate::form::{raw, with_arguments};
 use crate::grounder::{Draft, Grounder};
 use crate::sign::Signature;
 use crate::solve::Answer;
@@ -56,27 +56,11 @@ impl Grounder<'_, '_, '_, '_> {
         let bindings: Bindings =
             def.generics.params.iter().map(|param| param.name.clone()).zip(args.iter().cloned()).collect();
         let ty = Ty::Adt { path: def.path.clone(), args: args.clone() };
-        let types: Vec<String> = args
-            .iter()
-            .filter_map(|arg| match arg {
-                GenericArg::Ty(ty) => Some(ty.erased().to_string()),
-                GenericArg::Const(constant) => Some(constant.to_string()),
-                GenericArg::Region(_) => None,
-            })
-            .collect();
-        let generics = if types.is_empty() { String::new() } else { format!("::<{}>", types.join(", ")) };
+        let written = with_arguments(&def.path, &args);
         match &def.kind {
             TypeKind::Struct(shape) => {
                 if !def.non_exhaustive || !self.world.is_subject_path(&def.path) {
-                    self.literal(
-                        def,
-                        &def.path,
-                        &format!("{}{generics}", def.path),
-                        shape,
-                        &ty,
-                        &bindings,
-                        generation,
-                    );
+                    self.literal(def, &def.path, &written, shape, &ty, &bindings, generation);
                 }
                 self.fields(def, shape, &ty, &bindings, generation);
             }
@@ -85,7 +69,7 @@ impl Grounder<'_, '_, '_, '_> {
                     variants.iter().filter(|variant| !variant.non_exhaustive && !variant.doc_hidden)
                 {
                     let path = format!("{}::{}", def.path, variant.name);
-                    let text = format!("{}{generics}::{}", def.path, variant.name);
+                    let text = format!("{written}::{}", variant.name);
                     self.literal(def, &path, &text, &variant.shape, &ty, &bindings, generation);
                 }
             }
@@ -320,9 +304,6 @@ impl Grounder<'_, '_, '_, '_> {
         own: bool,
         generation: u8,
     ) {
-        if !own {
-            return;
-        }
         let full = match &def.trait_ {
             None => format!("<{}>::{}", self_ty.erased(), constant.name),
             Some(trait_) => {
@@ -330,16 +311,20 @@ impl Grounder<'_, '_, '_, '_> {
                 format!("<{} as {}>::{}", self_ty.erased(), trait_.path, constant.name)
             }
         };
+        let short = match (&def.trait_, self_ty) {
+            (None, Ty::Adt { path, args }) => format!("{}::{}", with_arguments(path, args), constant.name),
+            _ => String::new(),
+        };
         let result = statics(&self.chooser.solver.normalise(&constant.ty, bindings));
         let signature = Signature { params: Vec::new(), result, outlives: Vec::new(), open: Vec::new() };
         let _ = self.add(Draft {
             path: constant.path.clone(),
-            origin: Origin::Made,
+            origin: if own { Origin::Made } else { Origin::Std },
             callable: None,
             signature,
-            form: Form { full, ..Form::default() },
+            form: Form { full, short, ..Form::default() },
             panics: None,
-            generation,
+            generation: if own { generation } else { generation + 1 },
         });
     }
 

@@ -66,24 +66,28 @@ fn short(
     }
     match callee {
         Callee::Inherent { self_ty: Ty::Adt { path, args } } => {
-            let types: Vec<String> = args
-                .iter()
-                .filter(|arg| !matches!(arg, GenericArg::Region(_)))
-                .map(|arg| match arg {
-                    GenericArg::Ty(ty) => ty.erased().to_string(),
-                    GenericArg::Const(constant) => constant.to_string(),
-                    GenericArg::Region(_) => String::new(),
-                })
-                .collect();
-            let generics = if types.is_empty() { String::new() } else { format!("::<{}>", types.join(", ")) };
+            let ty = with_arguments(path, args);
             let needed = if infers(function) { "" } else { turbofish };
-            Some((format!("{path}{generics}::{name}{needed}({})", holes(0..params.len())), traits))
+            Some((format!("{ty}::{name}{needed}({})", holes(0..params.len())), traits))
         }
         Callee::Free { path } if infers(function) => {
             Some((format!("{path}({})", holes(0..params.len())), traits))
         }
         _ => None,
     }
+}
+
+/// A type's path in an expression: `SmallVec::<[i32; 3]>`.
+pub fn with_arguments(path: &str, args: &[GenericArg]) -> String {
+    let types: Vec<String> = args
+        .iter()
+        .filter_map(|arg| match arg {
+            GenericArg::Ty(ty) => Some(ty.erased().to_string()),
+            GenericArg::Const(constant) => Some(constant.to_string()),
+            GenericArg::Region(_) => None,
+        })
+        .collect();
+    if types.is_empty() { path.to_owned() } else { format!("{path}::<{}>", types.join(", ")) }
 }
 
 /// The trait without its associated types, which an expression's path does not take.

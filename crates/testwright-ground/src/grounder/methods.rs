@@ -118,7 +118,9 @@ impl<'a> Grounder<'_, '_, '_, 'a> {
             };
             self.method(function, &callee, &generics, &bindings, own, generation);
         }
-        for constant in def.assoc_consts.iter().filter(|_| self.phase == Phase::Subject).collect::<Vec<_>>() {
+        // Numbers of std have literals.
+        let wants_constants = own && self.phase == Phase::Subject || !own && matches!(ty, Ty::Adt { .. });
+        for constant in def.assoc_consts.iter().filter(|_| wants_constants) {
             self.assoc_constant(constant, &named, def, &bindings, own, generation);
         }
         if let Some(trait_) = &def.trait_ {
