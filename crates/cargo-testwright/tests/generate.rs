@@ -226,6 +226,18 @@ fn types_that_only_a_constant_of_stds_makes_are_made_by_it() {
 }
 
 #[test]
+fn no_test_says_that_memory_is_refused() {
+    let here = fixture("greedy", "greedy");
+    let out = here.with_file_name("out");
+    let out_text = out.to_str().expect("Unicode");
+    let args = ["generate", "--executions", "20000", "--seed", "1", "--jobs", "1", "--out", out_text];
+    run(&mut tool(&here, &args)).expect(0, &[]);
+    let suite = fs::read_to_string(out.join("tests/testwright_regression.rs")).expect("the suite");
+    assert!(suite.contains("Ok(())") && suite.contains("Refusal { absurd: true }"), "{suite}");
+    assert!(!suite.contains("Refusal { absurd: false }"), "{suite}");
+}
+
+#[test]
 fn what_is_made_of_very_many_items_may_be_too_deep() {
     let here = fixture("deep", "deep-list");
     let out = here.with_file_name("out");

@@ -122,7 +122,7 @@ impl Batches {
             step: outcome.step,
             calls: outcome.calls,
             kept_bytes: allocator::live() as i64 - before.bytes as i64,
-            allocated: allocator::total() - before.total,
+            allocated: allocator::total().wrapping_sub(before.total),
             ticks: ticks().wrapping_sub(before.ticks),
             kept_values: ledger::alive() - before.values,
             sections: 0,

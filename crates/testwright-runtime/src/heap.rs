@@ -129,10 +129,16 @@ impl Heap {
         self.limit.store(bytes, Relaxed);
     }
 
+    /// Adds to the total, which begins again after its end. A demand that is refused counts as work too: without a limit it would be.
+    fn count(&self, size: usize) {
+        self.total.store(self.total.load(Relaxed).wrapping_add(size as u64), Relaxed);
+    }
+
     /// Null if the limit or the address space does not allow it.
     pub fn allocate(&self, layout: Layout, zeroed: bool) -> *mut u8 {
         let (size, align) = (layout.size(), layout.align());
         if size > LARGEST || align > LARGEST_ALIGN {
+            self.state.with(|_| self.count(LARGEST));
             return core::ptr::null_mut();
         }
         let slack = if align > 16 { align } else { 0 };
@@ -140,13 +146,12 @@ impl Heap {
         let (address, fresh) = self.state.with(|state| {
             let live = self.live.load(Relaxed) + size as u64;
             if live > self.limit.load(Relaxed) {
-                // A demand that is refused counts as work: without a limit it would be.
-                self.total.store(self.total.load(Relaxed).saturating_add(size as u64), Relaxed);
+                self.count(size);
                 return (0, false);
             }
             let Some((start, fresh)) = state.piece(class, piece) else { return (0, false) };
             self.live.store(live, Relaxed);
-            self.total.store(self.total.load(Relaxed) + size as u64, Relaxed);
+            self.count(size);
             let address = (start + HEADER + align.max(16) - 1) & !(align.max(16) - 1);
             // SAFETY: header, block and canary lie in the piece that was just taken.
             unsafe {
@@ -438,6 +443,21 @@ mod tests {
             let again = heap.allocate(wanted, true);
             assert_eq!(again, first);
             assert!(core::slice::from_raw_parts(again, 1 << 20).iter().all(|&byte| byte == 0));
+        }
+    }
+
+    #[test]
+    fn what_is_refused_is_counted_for_ever() {
+        let heap = Heap::new();
+        heap.set_limit(1 << 20);
+        // So often that the total begins again.
+        for _ in 0..600_000 {
+            let before = heap.total();
+            for size in [2 << 20, LARGEST, LARGEST + 1, isize::MAX as usize] {
+                assert!(heap.allocate(layout(size, 1), false).is_null());
+            }
+            let counted = (2 << 20) + 3 * LARGEST as u64;
+            assert_eq!(heap.total().wrapping_sub(before), counted);
         }
     }
 

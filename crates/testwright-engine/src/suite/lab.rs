@@ -31,6 +31,18 @@ pub struct Lab<'a> {
     pub sums: Vec<u64>,
 }
 
+/// Whether a run is one for a test: to its end, and the same everywhere.
+fn fits(execution: &Execution) -> bool {
+    // What touches the world outside, or sleeps, is no test to leave in somebody's package.
+    let pure = execution.details.as_ref().is_none_or(|details| details.effects.is_empty());
+    pure && is_modest(execution) && execution.ending == Ending::Completed
+}
+
+/// What asks for much memory gets it in one place and not in another; a refused demand counts as one that was met.
+fn is_modest(execution: &Execution) -> bool {
+    execution.allocated <= MODEST
+}
+
 impl Lab<'_> {
     /// The regions that each sequence reaches; `None` for those that do not run to their end or act on the world outside.
     pub fn reached(&mut self, sequences: &[Sequence]) -> Result<Vec<Option<Vec<u32>>>, EngineError> {
@@ -42,18 +54,14 @@ impl Lab<'_> {
                     all.push(None);
                     continue;
                 };
-                // What touches the world outside, or sleeps, is no test to leave in somebody's package.
-                let pure = execution.details.as_ref().is_none_or(|details| details.effects.is_empty());
+                let fits = fits(&execution);
                 let counts = execution.details.map(|details| details.counts).unwrap_or_default();
                 for (counter, count) in &counts {
                     if let Some(sum) = self.sums.get_mut(*counter as usize) {
                         *sum = sum.saturating_add(*count);
                     }
                 }
-                // What asks for much memory gets it in one place and not in another.
-                let modest = execution.allocated <= MODEST;
-                let completed = pure && modest && execution.ending == Ending::Completed;
-                all.push(completed.then(|| self.branches.taken(&counts).regions));
+                all.push(fits.then(|| self.branches.taken(&counts).regions));
             }
         }
         Ok(all)
@@ -123,6 +131,7 @@ impl Lab<'_> {
         let panics = |candidate: &Sequence, execution: &Execution| {
             // The last step raises it: nothing behind a panic is ever run.
             execution.ending == Ending::Panicked
+                && is_modest(execution)
                 && execution.panic().is_some_and(|panic| panic.message == message)
                 && last_call(candidate) == Some(execution.step as usize)
         };
@@ -142,8 +151,8 @@ impl Lab<'_> {
         inquiry.end(short)
     }
 
-    /// What each sequence's values look like when they are made, and what it leaves of those that are listed; `None` for those that do
-    /// not run to their end.
+    /// What each sequence's values look like when they are made, and what it leaves of those that are listed; `None` for those that
+    /// fit no test.
     pub fn told(
         &mut self,
         asked: &[(Sequence, Vec<(usize, ValueId)>)],
@@ -154,8 +163,10 @@ impl Lab<'_> {
                 part.iter().map(|(sequence, left)| (sequence, left.as_slice())).collect();
             let executions = self.run_telling(&part, want::TEXTS | want::LEFT)?;
             for ((sequence, left), execution) in part.iter().zip(executions) {
-                let whole = execution.filter(|execution| execution.ending == Ending::Completed);
-                let texts = whole.and_then(|execution| execution.details).map(|details| details.texts);
+                let texts = execution
+                    .filter(fits)
+                    .and_then(|execution| execution.details)
+                    .map(|details| details.texts);
                 all.push(texts.map(|texts| told(sequence, left, texts)));
             }
         }
