@@ -238,7 +238,8 @@ impl<'a> Shortener<'a> {
             // All others are seen again, whatever time it is.
             for start in slice.into_iter().chain([seen.sequence.clone()]) {
                 if let Some(failure) = inquiry.once(&start)? {
-                    case.short = Some((start, failure));
+                    let start = inquiry.written_out(start)?;
+                    case.short = Some((start, inquiry.shown.clone().unwrap_or(failure)));
                     break;
                 }
             }
@@ -248,8 +249,13 @@ impl<'a> Shortener<'a> {
         if inquiry.is_late() {
             return Ok(true);
         }
-        let start = inquiry.written_out(start.clone())?;
+        let start = start.clone();
         let mut short = minimise::simplify(operations, &self.plainest, start, &mut |some| inquiry.ask(some));
+        // What was too long at first may be short enough now.
+        let written = inquiry.written_out(short.clone())?;
+        if written != short {
+            short = minimise::simplify(operations, &self.plainest, written, &mut |some| inquiry.ask(some));
+        }
         let unfinished = inquiry.unfinished;
         if unfinished {
             short = inquiry.sliced(short)?;
