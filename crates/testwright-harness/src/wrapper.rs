@@ -11,6 +11,7 @@ use std::process::{Command, ExitCode};
 
 use serde::{Deserialize, Serialize};
 
+use crate::digest::Digest;
 use crate::variant::Coverage;
 
 /// Holds the [`Plan`] as JSON.
@@ -21,6 +22,9 @@ const WATCHED: &str = "testwright-wrappers";
 
 /// The binary, whose replacements of libc's functions must be found by other libraries.
 const WORKER: &str = "testwright-worker";
+
+/// How all our packages are called.
+const OURS: &str = "testwright-";
 
 /// Our generated packages that hold printed code.
 const PRINTED: [&str; 2] = ["testwright-checks", "testwright-bench"];
@@ -118,6 +122,9 @@ impl Plan {
             if !PRINTED.contains(&package) && !args.iter().any(|arg| arg == "--cap-lints") {
                 args.extend(words(&["--cap-lints", "allow"]));
             }
+            if is_subject || package.starts_with(OURS) {
+                name_by_itself(&mut args, package);
+            }
             if is_subject || package == WATCHED {
                 if self.coverage != Coverage::Off {
                     args.extend(words(&EDGES));
@@ -150,6 +157,20 @@ impl Plan {
             None => args.remove(0),
         };
         Call { program, args, unstable: false }
+    }
+}
+
+/// Puts a package's own name in the place of what cargo tells one crate from another by: that depends on the folder, and decides the order
+/// of functions, what is inlined, and so how many edges there are. Other versions of a crate keep cargo's.
+fn name_by_itself(args: &mut [OsString], package: &str) {
+    let mut digest = Digest::new();
+    digest.text(package);
+    for pair in args.windows(2).filter(|pair| pair[0] == "--cfg") {
+        digest.text(&pair[1].to_string_lossy());
+    }
+    let name = digest.finish();
+    for arg in args.iter_mut().filter(|arg| arg.to_string_lossy().starts_with("metadata=")) {
+        *arg = format!("metadata={name}").into();
     }
 }
 
@@ -199,6 +220,19 @@ mod tests {
         assert_eq!(counted(Coverage::Off), (false, false, false));
         assert_eq!(counted(Coverage::Edges), (true, false, false));
         assert_eq!(counted(Coverage::Lines), (true, true, true));
+    }
+
+    #[test]
+    fn what_is_built_does_not_depend_on_the_folder() {
+        let compiled = |cargo: &str, cfg: &str, package, folder| {
+            let named = format!("metadata={cargo}");
+            call(&plan(), &["rustc", "--crate-name", "x", "--cfg", cfg, "-C", &named], package, folder).1
+        };
+        for package in ["x", WATCHED, "testwright-runtime"] {
+            assert_eq!(compiled("1", "a", package, "/s"), compiled("2", "a", package, "/s"));
+            assert_ne!(compiled("1", "a", package, "/s"), compiled("1", "b", package, "/s"));
+        }
+        assert!(compiled("1", "a", "x", "/other-version").contains("metadata=1"));
     }
 
     #[test]
