@@ -8,7 +8,7 @@ use std::ops::Range;
 use syn::parse::Parser as _;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{Expr, Item, Local, Pat, Stmt, Token};
+use syn::{Block, Expr, Item, Local, Pat, Stmt, Token};
 
 /// A test file with one test, in pieces.
 #[derive(Clone)]
@@ -25,6 +25,20 @@ struct Piece {
     /// An assertion as the bare expression, for what that does.
     muted: Option<String>,
     statement: Option<Stmt>,
+}
+
+impl Piece {
+    /// With another variable in the place of one, in format strings too.
+    fn rename(&mut self, from: &str, to: &str) {
+        if !mentions(&self.text, from) {
+            return;
+        }
+        self.text = renamed(&self.text, from, to);
+        self.muted = self.muted.as_ref().map(|text| renamed(text, from, to));
+        let parsed = Block::parse_within.parse_str(&self.text).ok();
+        self.statement =
+            parsed.and_then(|statements| statements.into_iter().next()).or(self.statement.take());
+    }
 }
 
 impl Pieces {
@@ -115,7 +129,8 @@ impl Pieces {
         all
     }
 
-    /// Tests with less in them: without one piece, without neighbours, without a variable and all that mentions it, without a `mut`.
+    /// Tests with less in them: without one piece, without neighbours, without a variable and all that mentions it, with a clone's source in
+    /// its place, without a `mut`.
     pub fn less(&self) -> Vec<Pieces> {
         let there: Vec<usize> =
             (0..self.pieces.len()).filter(|at| !self.pieces[*at].text.is_empty()).collect();
@@ -133,6 +148,13 @@ impl Pieces {
             sets.insert(steps.iter().copied().filter(mentions).collect());
         }
         let mut all: Vec<Pieces> = sets.into_iter().map(|set| self.without(&set)).collect();
+        for at in &steps {
+            if let Some((clone, source)) = self.pieces[*at].statement.as_ref().and_then(cloned) {
+                let mut same = self.without(&[*at]);
+                same.pieces[at + 1..].iter_mut().for_each(|piece| piece.rename(&clone, &source));
+                all.push(same);
+            }
+        }
         for at in there {
             if let Some(rest) = self.pieces[at].text.strip_prefix("let mut ") {
                 let mut plain = self.clone();
@@ -206,8 +228,31 @@ pub fn bound(statement: &Stmt) -> Option<String> {
     if let Pat::Ident(name) = pat { Some(name.ident.to_string()) } else { None }
 }
 
+/// A variable that is made as a clone of another: both names.
+fn cloned(statement: &Stmt) -> Option<(String, String)> {
+    let Stmt::Local(Local { init: Some(init), .. }) = statement else { return None };
+    let Expr::MethodCall(call) = &*init.expr else { return None };
+    let Expr::Path(source) = &*call.receiver else { return None };
+    let source = source.path.get_ident().filter(|_| call.method == "clone")?;
+    Some((bound(statement)?, source.to_string()))
+}
+
+fn is_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+fn renamed(text: &str, from: &str, to: &str) -> String {
+    let ends = |c: char| !is_name(c);
+    text.split_inclusive(ends)
+        .map(|part| match part.strip_prefix(from) {
+            Some(rest) if rest.is_empty() || rest.starts_with(ends) => format!("{to}{rest}"),
+            _ => part.to_owned(),
+        })
+        .collect()
+}
+
 fn mentions(text: &str, name: &str) -> bool {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name)
+    text.split(|c: char| !is_name(c)).any(|word| word == name)
 }
 
 #[cfg(test)]
@@ -252,5 +297,16 @@ mod tests {
         assert!(texts.iter().any(|text| text.contains("let queue")));
         assert!(texts.iter().any(|text| !text.contains("use queue::Queue")));
         assert!(texts.iter().all(|text| text.contains("assert!(!queue.is_empty());")));
+    }
+
+    #[test]
+    fn a_clones_source_takes_its_place() {
+        let test = "#[test]\nfn works() {\n    let a = new();\n    let a2 = a.clone();\n    let a20 = 1;\n    assert_eq!(format!(\"{a2:?}\"), f(a2, a20));\n}\n";
+        let all = Pieces::of(test).expect("a test").less();
+        let same = all.iter().find(|pieces| !mentions(&pieces.text(), "a2") && pieces.steps() == 3);
+        let same = same.expect("one without the clone");
+        assert_eq!(same.last(), "assert_eq!(format!(\"{a:?}\"), f(a, a20));");
+        let last = same.statements().next_back().and_then(asserted).expect("an assertion");
+        assert!(matches!(last, Expr::Macro(_)));
     }
 }
